@@ -53,6 +53,7 @@ var contained = map[string]string{
 	"internal/xds/server.go New context.AfterFunc":             "none: it closes a channel, once",
 	"cmd/internal/run/api.go serve context.AfterFunc":          "API.serve",
 	"cmd/internal/run/api_cells.go openOne all.Go":             "API.openCell",
+	"cmd/internal/run/cells_apart.go checkAll all.Go":          "apart.checkCell",
 	"internal/httpapi/cells.go Standing all.Go":                "cell.standing",
 	"internal/httpapi/cells_find.go askAll all.Go":             "Cells.askAll",
 	"cmd/internal/run/xds.go serve g.Go 1":                     "none: the standard library's server, which contains its handlers",

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fairlead/cmd/internal/run"
+	"fairlead/internal/fleet"
 	"fairlead/internal/store"
 )
 
@@ -19,15 +20,22 @@ type moveTenantCommand struct {
 
 	BackOut bool `name:"back-out" xor:"instead" help:"Instead: have the cell that it leaves serve the tenant again, after a move that ended early."`
 	Forget  bool `name:"forget" xor:"instead" help:"Instead: remove what a tenant that has moved left in the cell that it came from."`
+	Purged  bool `name:"purged" help:"With --forget: the cell that the tenant has moved to has deleted it and purged it since, as you know. What the other cell has is the last of it."`
 	run.Database
 }
 
 // Run moves the tenant, or does what is asked for instead.
 func (c *moveTenantCommand) Run(ctx context.Context) (err error) {
-	m := store.Move{Tenant: c.Tenant, Drain: c.Drain}
+	if c.Purged && !c.Forget {
+		return fmt.Errorf("--purged goes with --forget: %w", fleet.ErrInvalid)
+	}
+	m := store.Move{Tenant: c.Tenant, Drain: c.Drain, Purged: c.Purged}
 	cells, err := run.CellsFile{File: c.Cells}.Cells(c.Database)
 	if err != nil {
 		return err
+	}
+	for _, cell := range cells {
+		m.Cells = append(m.Cells, store.CellURL{Name: cell.Name, URL: cell.DatabaseURL})
 	}
 	if m.From, err = cellURL(cells, "--from", c.From); err != nil {
 		return err

@@ -35,8 +35,9 @@ func TestCommandsFindTheirCells(t *testing.T) {
 		"--to: there is no cell \"eu\", the file names eu-1, eu-2":   (&moveTenantCommand{Cells: near, From: "eu-1", To: "eu"}).Run(t.Context()),
 		"others than the owner may use":                              (&moveTenantCommand{Cells: open, From: "eu-1", To: "eu-2"}).Run(t.Context()),
 		"database_url of cell eu-2 leads to another machine":         (&moveTenantCommand{Cells: far, From: "eu-1", To: "eu-2"}).Run(t.Context()),
-		"127.0.0.1": (&moveTenantCommand{Cells: near, From: "eu-1", To: "eu-2"}).Run(t.Context()),
-		"--cell is missing: give one of eu-1, eu-2": first(near, "").Run(t.Context()),
+		"--purged goes with --forget":                                (&moveTenantCommand{Cells: near, From: "eu-1", To: "eu-2", Purged: true}).Run(t.Context()),
+		"127.0.0.1":                                                  (&moveTenantCommand{Cells: near, From: "eu-1", To: "eu-2"}).Run(t.Context()),
+		"--cell is missing: give one of eu-1, eu-2":                  first(near, "").Run(t.Context()),
 		"127.0.0.1 ": first(near, "eu-2").Run(t.Context()),
 		"--cell goes with --cells-file: --database-url is one database": (&bootstrapTokenCommand{DatabaseURL: "postgres://u@127.0.0.1:1/f", Cell: "eu-1", Out: out, Expires: longestLife}).Run(t.Context()),
 	} {

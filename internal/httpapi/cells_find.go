@@ -157,6 +157,7 @@ type heard struct {
 	away, onItsWay error // of one that could not be asked, of one whose tenant moves
 	wrong          bool  // one knows the id, with another secret
 	twice          bool  // two know it, all of it
+	deleted        bool  // one has deleted the tenant
 }
 
 func (h *heard) hear(f lookedUp) {
@@ -165,6 +166,8 @@ func (h *heard) hear(f lookedUp) {
 		h.found, h.twice = f, h.found.api != nil
 	case errors.Is(f.err, errWrongSecret):
 		h.wrong = true
+	case errors.Is(f.err, errDeleted):
+		h.deleted = true
 	case errors.Is(f.err, errOnItsWay):
 		h.onItsWay = f.err
 	case !errors.Is(f.err, fleet.ErrNotFound):
@@ -172,7 +175,8 @@ func (h *heard) hear(f lookedUp) {
 	}
 }
 
-// all is what they have said together. A tenant that one knows is not on its way any more, whatever the cell says that it has left.
+// all is what they have said together. A tenant that one knows, or has deleted, is not on its way any more, whatever
+// the cell says that it has left.
 func (h *heard) all() lookedUp {
 	switch {
 	case h.twice:
@@ -180,7 +184,7 @@ func (h *heard) all() lookedUp {
 	case h.found.err == nil:
 	case h.away != nil:
 		h.found.err = h.away
-	case h.onItsWay != nil && !h.wrong:
+	case h.onItsWay != nil && !h.wrong && !h.deleted:
 		h.found.err = h.onItsWay
 	}
 	return h.found
@@ -227,6 +231,8 @@ var (
 	errOnItsWay = fmt.Errorf("the tenant is being moved: %w", fleet.ErrUnavailable)
 	// errTwice tells that two cells serve the tenant, which a move never comes to. None is believed: what is written in one the other has not.
 	errTwice = fmt.Errorf("two cells serve the tenant: %w", fleet.ErrUnavailable)
+	// errDeleted is told nobody: another cell may have what the tenant has left there, and it is on its way to none.
+	errDeleted = fmt.Errorf("the tenant is deleted: %w", fleet.ErrNotFound)
 	// errWrongSecret is told nobody: it is as good as none.
 	errWrongSecret = fmt.Errorf("it has another secret: %w", fleet.ErrNotFound)
 )
@@ -243,6 +249,8 @@ func (f *lookedUp) place(ctx context.Context) {
 		f.err = err
 	case at == store.TokenMoving:
 		f.err = errOnItsWay
+	case at == store.TokenDeleted:
+		f.err = errDeleted
 	case f.err == nil:
 		f.err = errWrongSecret
 	case at == store.TokenHere: // since this moment, or it is of another kind

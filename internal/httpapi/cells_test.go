@@ -395,3 +395,18 @@ func TestACellThatIsNotOpenYet(t *testing.T) {
 		t.Errorf("%d %s", a.status, a.body)
 	}
 }
+
+// TestATokenOfATenantThatWasDeletedAfterItsMove is refused like any of a deleted tenant, whatever the cell that it has left still has.
+func TestATokenOfATenantThatWasDeletedAfterItsMove(t *testing.T) {
+	t.Parallel()
+	x := setupCells(t)
+	token := x.eu.owner
+	session := x.eu.signedIn(token)
+	_, err := x.us.store.CreateToken(t.Context(), x.us.tenant.ID, tester, store.APIToken{ID: idOf(t, token), Hash: auth.Hash(token), Role: auth.RoleViewer, Name: "moved"})
+	must(t, err)
+	x.eu.db.Exec(t, `UPDATE tenants SET place = 'gone' WHERE id = $1`, x.eu.tenant.ID.String())
+	x.us.whoamiOf(token).is(200, nil)
+	must(t, x.us.store.DeleteTenant(t.Context(), x.us.tenant.ID, tester))
+	x.us.whoamiOf(token).isProblem(401, "unauthenticated", "")
+	session.do(http.MethodGet, "/v1/whoami", "").isProblem(503, "unavailable", "") // which the other cell does not know
+}

@@ -18,10 +18,16 @@ type Move struct {
 	From, To string
 	Tenant   string        // its slug or its id
 	Drain    time.Duration // how long the streams at the source may take to end and be told of; 0: no time
+	Purged   bool          // of ForgetMoved: who calls knows that the target has purged the tenant
+	// Cells are all cells of the installation, From and To among them by their URLs. Each is asked first, and has to answer. nil: these two alone.
+	Cells []CellURL
 
 	// At is called when a step is done, and ends the move with its error; nil: nobody asks. For tests.
 	At func(step string) error
 }
+
+// CellURL is a cell's name, and the URL of its owner.
+type CellURL struct{ Name, URL string }
 
 // Moved is what a move did.
 type Moved struct {
@@ -51,7 +57,7 @@ func MoveTenant(ctx context.Context, m Move) (done Moved, err error) {
 		case v.from.place == "gone" && v.to.place == "arriving" && v.ofOneMove():
 			done.Resumed = true
 		case v.slugTaken:
-			return fmt.Errorf("%w: the target has another tenant with the slug %s", fleet.ErrConflict, v.slug)
+			return fmt.Errorf("%w: %s has another tenant with the slug %s", fleet.ErrConflict, v.to.name, v.slug)
 		case v.from.place != "here" && v.from.place != "leaving", v.to.serves():
 			return v.conflict()
 		}
@@ -97,11 +103,17 @@ func BackOutMove(ctx context.Context, m Move) error {
 	return nil
 }
 
-// ForgetMoved removes the rows that a tenant has left in the source, or that a move which ended early has brought there, once the target serves it. It goes in small
-// steps, and can be run again.
+// ForgetMoved removes the rows that a tenant has left in the source, or that a move which ended early has brought there, once the target serves it, or has purged it
+// as the caller knows. It goes in small steps, and can be run again.
 func ForgetMoved(ctx context.Context, m Move) (rows int64, err error) {
 	err = m.with(ctx, func(v *mover) error {
-		if v.from.place != "gone" && v.from.place != "arriving" || !v.to.serves() {
+		switch {
+		case (v.from.place == "gone" || v.from.place == "arriving") && v.to.serves():
+		case v.from.place == "gone" && v.to.place == "":
+			if err := v.purged(ctx); err != nil {
+				return err
+			}
+		default:
 			return v.conflict()
 		}
 		err := v.clear(ctx, v.from)
@@ -112,6 +124,21 @@ func ForgetMoved(ctx context.Context, m Move) (rows int64, err error) {
 		return rows, fmt.Errorf("forget tenant %s: %w", m.Tenant, kind(err))
 	}
 	return rows, nil
+}
+
+// purged is an error unless the caller says that the target has purged the tenant, and it can have: what the source has is the last of it, if the target was restored to a
+// time before the move.
+func (v *mover) purged(ctx context.Context) error {
+	if !v.Purged {
+		return fmt.Errorf("%w: %s has nothing of the tenant. If it was deleted there and purged since, say so with --purged. If that cell was restored to a time before the move, nothing else may have the tenant: see docs/cells.md",
+			fleet.ErrConflict, v.to.name)
+	}
+	var may bool
+	err := v.from.conn.QueryRow(ctx, `SELECT coalesce(placed_at < clock_timestamp() - interval '30 days', false) FROM tenants WHERE id = $1`, v.tenant.String()).Scan(&may)
+	if err == nil && !may {
+		err = fmt.Errorf("%w: the move began within 30 days, and %s purges no tenant earlier than that after it was deleted", fleet.ErrConflict, v.to.name)
+	}
+	return err
 }
 
 // mover is one run.
@@ -146,19 +173,20 @@ func (v *mover) conflict() error {
 	return fmt.Errorf("%w: the tenant is %s in the source and %s in the target", fleet.ErrConflict, v.from, v.to)
 }
 
-// with calls work while this process alone moves the tenant.
+// with calls work while this process alone moves the tenant. Every cell has answered then, and none but these two serves it.
 func (m Move) with(ctx context.Context, work func(*mover) error) error {
 	v := &mover{Move: m}
-	var err error
-	if v.from, err = openCell(ctx, m.From); err != nil {
-		return fmt.Errorf("the source: %w", err)
+	all, err := m.open(ctx)
+	defer func() {
+		for _, c := range all {
+			c.close(ctx)
+		}
+	}()
+	if err != nil {
+		return err
 	}
-	defer v.from.close(ctx)
-	if v.to, err = openCell(ctx, m.To); err != nil {
-		return fmt.Errorf("the target: %w", err)
-	}
-	defer v.to.close(ctx)
-	if err := v.find(ctx); err != nil {
+	v.from, v.to = all[0], all[1]
+	if err := v.look(ctx, all[2:]); err != nil {
 		return err
 	}
 	for _, c := range []*cell{v.from, v.to} {
@@ -166,13 +194,63 @@ func (m Move) with(ctx context.Context, work func(*mover) error) error {
 			return err
 		}
 	}
-	if err := v.find(ctx); err != nil { // as another run may have left it
+	if err := v.look(ctx, all[2:]); err != nil { // as another run may have left it
 		return err
 	}
 	if v.tables, err = tablesToMove(ctx, v.from.conn); err != nil {
 		return err
 	}
 	return work(v)
+}
+
+// open connects to the source, the target and all other cells, in this order. What it has opened is to be closed where it fails, too.
+func (m Move) open(ctx context.Context) (all []*cell, err error) {
+	ask := []CellURL{{"", m.From}, {"", m.To}}
+	for _, c := range m.Cells {
+		switch c.URL {
+		case m.From:
+			ask[0].Name = c.Name
+		case m.To:
+			ask[1].Name = c.Name
+		default:
+			ask = append(ask, c)
+		}
+	}
+	for i, a := range ask {
+		who := "cell " + a.Name
+		if i < 2 {
+			who = [...]string{"the source", "the target"}[i]
+			if a.Name != "" {
+				who += " " + a.Name
+			}
+		}
+		c, err := openCell(ctx, a.URL)
+		if err != nil {
+			return all, fmt.Errorf("%s: %w", who, err)
+		}
+		c.name = who
+		all = append(all, c)
+	}
+	return all, nil
+}
+
+// look finds the tenant, and is an error where another cell serves it, or both of these do.
+func (v *mover) look(ctx context.Context, others []*cell) error {
+	if err := v.find(ctx); err != nil {
+		return err
+	}
+	if v.from.serves() && v.to.serves() {
+		return fmt.Errorf("%w: %s and %s both serve the tenant: one was restored to a time before a move, or both are one database (docs/cells.md)", fleet.ErrConflict, v.from.name, v.to.name)
+	}
+	for _, c := range others {
+		if err := c.conn.QueryRow(ctx, `SELECT coalesce((SELECT place FROM tenants WHERE id = $1), '')`, v.tenant.String()).Scan(&c.place); err != nil {
+			return fmt.Errorf("%s: %w", c.name, err)
+		}
+		if c.serves() {
+			return fmt.Errorf("%w: %s serves the tenant, which is %s in %s and %s in %s", fleet.ErrConflict, c.name, v.from, v.from.name, v.to, v.to.name)
+		}
+	}
+	return nil
 }
 
 // find reads where the tenant is. Only the source has to have it.
@@ -182,7 +260,7 @@ func (v *mover) find(ctx context.Context) error {
 		Scan((*[16]byte)(&v.tenant), &v.slug, &v.from.place, &v.from.since, &deleted)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
-		return fmt.Errorf("the source has no such tenant: %w", fleet.ErrNotFound)
+		return fmt.Errorf("%s has no such tenant: %w", v.from.name, fleet.ErrNotFound)
 	case err != nil:
 		return err
 	case deleted:

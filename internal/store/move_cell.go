@@ -20,6 +20,7 @@ const (
 
 // cell is a database that a tenant leaves or comes to, as the owner of its tables.
 type cell struct {
+	name  string // in words, as "the source eu-1"
 	conn  *pgx.Conn
 	place string     // of the tenant; "": it has none
 	since *time.Time // that its place is so, or when the move began that it is leaving, gone or arriving with

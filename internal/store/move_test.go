@@ -419,3 +419,123 @@ func TestAMoveCopiesEveryTableOfTenants(t *testing.T) {
 		t.Errorf("columns that number rows by themselves: %v. A move would have to bring their sequence with them", cmp.Or(strings.Join(ids, " ")))
 	}
 }
+
+// Every cell is asked before anything is changed: one that does not answer, or is not migrated, is named, and so is a third one that serves the tenant.
+func TestAMoveAsksAllCellsFirst(t *testing.T) {
+	m := setupMoving(t)
+	third := storetest.New(t)
+	move := m.move()
+	move.Cells = []store.CellURL{{Name: "eu-1", URL: m.db.Owner}, {Name: "eu-2", URL: m.target.db.Owner}, {Name: "us-1", URL: third.Owner}}
+	for name, c := range map[string]struct {
+		edit  func(*store.Move)
+		says  string
+		want  error
+		third string // the place that the third cell has for the tenant
+	}{
+		"the third does not answer": {func(v *store.Move) { v.Cells[2].URL = "postgres://nobody@127.0.0.1:1/none" }, "cell us-1: ", fleet.ErrUnavailable, ""},
+		"the third has no schema":   {func(v *store.Move) { v.Cells[2].URL = storetest.Empty(t).Owner }, "cell us-1: ", fleet.ErrConflict, ""},
+		"the target is away": {func(v *store.Move) {
+			v.To, v.Cells[1].URL = "postgres://nobody@127.0.0.1:1/none", "postgres://nobody@127.0.0.1:1/none"
+		}, "the target eu-2: ", fleet.ErrUnavailable, ""},
+		"the third serves the tenant": {func(*store.Move) {}, "cell us-1 serves the tenant, which is served in the source eu-1 and not there in the target eu-2", fleet.ErrConflict, "here"},
+		"the third was leaving":       {func(*store.Move) {}, "cell us-1 serves the tenant", fleet.ErrConflict, "leaving"},
+		"the third is the source": {func(v *store.Move) {
+			v.Cells = append(v.Cells, store.CellURL{Name: "us-2", URL: m.db.Owner + "&application_name=other"})
+		}, "cell us-2 serves the tenant", fleet.ErrConflict, ""},
+		"the tenant is not there": {func(v *store.Move) { v.Tenant = "nobody" }, "the source eu-1 has no such tenant", fleet.ErrNotFound, ""},
+	} {
+		v := move
+		v.Cells = slices.Clone(move.Cells)
+		c.edit(&v)
+		v.At = func(step string) error { t.Errorf("%s: it comes to %s", name, step); return errors.New("stop") }
+		if c.third != "" {
+			third.Exec(t, `INSERT INTO tenants (id, slug, place) VALUES ($1, 'other', $2)`, m.tenant.String(), c.third)
+		}
+		_, err := store.MoveTenant(t.Context(), v)
+		errs := map[string]error{"move": err}
+		if c.third != "" {
+			errs["back out"] = store.BackOutMove(t.Context(), v)
+			_, errs["forget"] = store.ForgetMoved(t.Context(), v)
+		}
+		for what, err := range errs {
+			if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("%s: %s: %v, want %q, %v", name, what, err, c.says, c.want)
+			}
+		}
+		third.Exec(t, `DELETE FROM tenants`)
+	}
+	m.served(true)
+	m.apply(put(fleet.Cluster, "after", "1"))
+
+	m.target.exec(`INSERT INTO tenants (id, slug) VALUES ($1, 'other')`, m.tenant.String())
+	_, err := store.MoveTenant(t.Context(), move)
+	if !errors.Is(err, fleet.ErrConflict) || !strings.Contains(err.Error(), "the source eu-1 and the target eu-2 both serve the tenant") {
+		t.Errorf("two cells serve it: %v", err)
+	}
+	m.target.exec(`DELETE FROM tenants`)
+	third.Exec(t, `INSERT INTO tenants (id, slug, place) VALUES ($1, 'other', 'gone')`, m.tenant.String())
+	_, err = store.MoveTenant(t.Context(), move)
+	m.ok(err)
+	m.served(false)
+}
+
+// What a tenant has left is forgotten too where the target has purged it: by who says so, and not sooner than it can be.
+func TestWhatAPurgedTenantHasLeftIsForgotten(t *testing.T) {
+	m := setupMoving(t)
+	_, err := store.MoveTenant(t.Context(), m.move())
+	m.ok(err)
+	m.ok(m.target.app.DeleteTenant(t.Context(), m.tenant, actor))
+	m.isAt(m.app, m.token, store.TokenMoving)
+	m.isAt(m.target.app, m.token, store.TokenDeleted)
+	m.target.exec(`UPDATE tenants SET deleted_at = deleted_at - interval '31 days'`)
+	if got := m.target.compactDue(); got.Purged == 0 || got.Failed != 0 {
+		t.Errorf("%+v", got)
+	}
+	if n := m.target.count(`SELECT count(*) FROM tenants`); n != 0 {
+		t.Fatalf("the target has %d tenants", n)
+	}
+	forget := func(purged bool, says string) {
+		t.Helper()
+		move := m.move()
+		move.Purged = purged
+		_, err := store.ForgetMoved(t.Context(), move)
+		if !errors.Is(err, fleet.ErrConflict) || !strings.Contains(err.Error(), says) {
+			t.Errorf("%v, want %q", err, says)
+		}
+	}
+	forget(false, "--purged")
+	forget(true, "within 30 days")
+	m.exec(`UPDATE tenants SET placed_at = placed_at - interval '31 days' WHERE id = $1`, m.tenant.String())
+	forget(false, "--purged")
+	m.exec(`UPDATE tenants SET place = 'leaving' WHERE id = $1`, m.tenant.String())
+	forget(true, "the tenant is leaving in the source")
+	m.exec(`UPDATE tenants SET place = 'gone' WHERE id = $1`, m.tenant.String())
+	move := m.move()
+	move.Purged = true
+	_, err = store.ForgetMoved(t.Context(), move)
+	m.ok(err)
+	m.isAt(m.app, m.token, store.TokenUnknown)
+	if n := m.count(`SELECT count(*) FROM tenants WHERE id = $1`, m.tenant.String()); n != 0 {
+		t.Error("the source has the tenant")
+	}
+}
+
+// A database is one by whatever way it is reached, and to each role.
+func TestADatabaseIsKnownByItsID(t *testing.T) {
+	db := storetest.New(t)
+	known := map[string]bool{}
+	for _, url := range []string{db.App, db.Node, db.Owner, db.App + "&application_name=other", db.App + "&pool_max_conns=3"} {
+		id, err := store.DatabaseID(t.Context(), url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		known[id] = true
+	}
+	other, err := store.DatabaseID(t.Context(), storetest.New(t).App)
+	if err != nil || len(known) != 1 || known[other] {
+		t.Errorf("one is known as %v, another one as %q: %v", known, other, err)
+	}
+	if _, err := store.DatabaseID(t.Context(), "postgres://nobody@127.0.0.1:1/none"); !errors.Is(err, fleet.ErrUnavailable) {
+		t.Errorf("one that is away: %v", err)
+	}
+}

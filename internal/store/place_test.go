@@ -65,7 +65,10 @@ func TestATokensPlaceIsThatOfItsTenant(t *testing.T) {
 		}
 	}
 	p.exec(`UPDATE tenants SET place = 'here', deleted_at = clock_timestamp() WHERE id = $1`, p.tenant.String())
-	p.isAt(p.app, p.token, store.TokenUnknown)
+	for _, id := range []fleet.CredentialID{p.token, p.credential, p.session} {
+		p.isAt(p.app, id, store.TokenDeleted)
+		p.isAt(p.node, id, store.TokenDeleted)
+	}
 }
 
 func (p *placed) isAt(s *store.Store, id fleet.CredentialID, want store.TokenPlace) {

@@ -43,6 +43,7 @@ type APIConfig struct {
 type API struct {
 	cells   []*apiCell
 	several *httpapi.Cells // nil: one database
+	apart   apart          // of several
 	process *httpapi.Process
 	log     *slog.Logger
 	limits  door.Limits

@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -28,10 +29,16 @@ func openNow(ctx context.Context, cfg store.Config, _ *slog.Logger) (*store.Stor
 func (a *API) openOne(ctx context.Context) error {
 	for pause := 100 * time.Millisecond; ; pause = min(2*pause, openPause) {
 		var all sync.WaitGroup
-		for _, c := range a.cells {
-			all.Go(func() { a.openCell(ctx, c) })
+		errs := make([]error, len(a.cells))
+		for i, c := range a.cells {
+			all.Go(func() { errs[i] = a.openCell(ctx, c) })
 		}
 		all.Wait()
+		for _, err := range errs {
+			if errors.Is(err, errOneDatabase) {
+				return err
+			}
+		}
 		for _, c := range a.cells {
 			if c.handler != nil {
 				return nil
@@ -45,9 +52,16 @@ func (a *API) openOne(ctx context.Context) error {
 	}
 }
 
-// openCell tries once. What keeps one cell from being used, an older schema as well, ends nothing else.
-func (a *API) openCell(ctx context.Context, c *apiCell) {
-	err := lifecycle.Contain(c.log, "the opening of a cell", func() error { return c.open(ctx, openNow) })
+// openCell tries once. What keeps one cell from being used, an older schema as well, ends nothing else once the server has started.
+func (a *API) openCell(ctx context.Context, c *apiCell) error {
+	err := lifecycle.Contain(c.log, "the opening of a cell", func() error {
+		within, cancel := context.WithTimeout(ctx, openWithin)
+		defer cancel()
+		if err := a.apart.check(within, c.name, c.url); err != nil {
+			return err
+		}
+		return c.open(ctx, openNow)
+	})
 	switch {
 	case err == nil:
 		a.several.Open(c.name, c.handler)
@@ -55,12 +69,13 @@ func (a *API) openCell(ctx context.Context, c *apiCell) {
 	case ctx.Err() == nil:
 		c.log.Warn("the cell cannot be used yet", "reason", err)
 	}
+	return err
 }
 
 // runCell opens the cell, unless it is open already, and does there what is done beside requests.
 func (a *API) runCell(ctx context.Context, c *apiCell) error {
 	for c.handler == nil {
-		a.openCell(ctx, c)
+		_ = a.openCell(ctx, c) // it is logged
 		if c.handler != nil {
 			break
 		}

@@ -195,3 +195,48 @@ func TestAServerWhoseCellsAreAllAway(t *testing.T) {
 		t.Errorf("with --database-url as well: %v", err)
 	}
 }
+
+// TestTwoCellsOfOneDatabase: a server that would refuse every token does not start, and says which cells they are.
+func TestTwoCellsOfOneDatabase(t *testing.T) {
+	t.Parallel()
+	db, other := storetest.New(t), storetest.New(t)
+	dir, _ := keyFiles(t)
+	away, log := "postgres://nobody@127.0.0.1:1/a", slog.New(slog.DiscardHandler)
+	says := func(what string, err error) {
+		t.Helper()
+		if !errors.Is(err, fleet.ErrInvalid) || !strings.Contains(err.Error(), "the cells c2 and c4 lead to one database") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	a, err := NewAPI(t.Context(), APIConfig{CellsFile: cellsIn(t, other.App, db.App, away, db.App+"&application_name=x"), SealPublicKey: dir + seal.PublicFile, VersionKey: dir + seal.VersionFile}, log)
+	says("api", err)
+	a.Close()
+	keys, err := seal.Generate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	private := t.TempDir() + "/keys"
+	if err := seal.WriteKeys(private, private, keys); err != nil {
+		t.Fatal(err)
+	}
+	_, err = NewXDS(t.Context(), XDSConfig{CellsFile: cellsIn(t, other.Node, db.Node, away, db.Node+"&application_name=x"), SealPrivateKey: private + "/" + seal.PrivateFile}, log)
+	says("xds", err)
+	c := &xdsCells{}
+	for i, name := range []string{"c2", "c4"} { // of which neither could be reached at the start
+		s, err := c.openStack(t.Context(), name, XDSConfig{DatabaseURL: db.Node, Name: "here", SealPrivateKey: private + "/" + seal.PrivateFile, Poll: time.Second}, stackOf{opener: opener(t, keys), metrics: metrics.Discard()}, log)
+		if i == 0 && err == nil {
+			defer s.close()
+			continue
+		}
+		says("a cell that is opened later", err)
+	}
+}
+
+func opener(t *testing.T, keys seal.Keys) *seal.Opener {
+	t.Helper()
+	o, err := seal.NewOpener(keys.Private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}

@@ -69,7 +69,8 @@ type databases interface {
 	close()
 }
 
-// NewXDS reads the key, and opens the database, waiting for it until ctx ends. Of several databases none is waited for.
+// NewXDS reads the key, and opens the database, waiting for it until ctx ends. Of several databases none is waited for,
+// and no two may be one.
 func NewXDS(ctx context.Context, cfg XDSConfig, log *slog.Logger) (*XDS, error) {
 	cells, err := cfg.cells()
 	if err != nil {
@@ -102,8 +103,9 @@ func NewXDS(ctx context.Context, cfg XDSConfig, log *slog.Logger) (*XDS, error) 
 	}
 	x := &XDS{cfg: cfg, log: log}
 	if len(cells) > 0 {
-		x.in = newXDSCells(cfg, cells, opener, log)
-		return x, nil
+		in := newXDSCells(cfg, cells, opener, log)
+		x.in = in
+		return x, in.apart.checkAll(ctx, in.cells)
 	}
 	if x.in, err = openStack(ctx, cfg, stackOf{opener: opener, metrics: cfg.Metrics}, log); err != nil {
 		return nil, err

@@ -27,6 +27,7 @@ var errCellAway = fmt.Errorf("the database of the node token's cell was not reac
 // xdsCell is one of several databases of an xDS server. It is opened when it can be.
 type xdsCell struct {
 	name  string
+	url   string
 	open  func(ctx context.Context) (*xdsStack, error) // waits for the database
 	log   *slog.Logger
 	stack atomic.Pointer[xdsStack] // nil: it is not open yet

@@ -36,6 +36,7 @@ var errCellsUnsure = fmt.Errorf("the node token cannot be checked now, a databas
 type xdsCells struct {
 	cells   []*xdsCell
 	byName  map[string]*xdsCell
+	apart   apart
 	lookups *auth.Lookups // of tokens that may be of any cell
 	stop    time.Duration // that a cell has to stop
 
@@ -52,10 +53,25 @@ func newXDSCells(cfg XDSConfig, cells []Cell, opener *seal.Opener, log *slog.Log
 		own, of := cfg, stackOf{opener: opener, metrics: cfg.Metrics.Cell(c.Name), cell: c.Name, counts: counts, loads: load.Bounds{}.Part(len(cells))}
 		own.DatabaseURL, own.ListenURL, own.ReadURL = c.DatabaseURL, c.ListenURL, c.ReadURL
 		log := log.With("cell", c.Name)
-		cell := &xdsCell{name: c.Name, log: log, open: func(ctx context.Context) (*xdsStack, error) { return openStack(ctx, own, of, log) }}
+		cell := &xdsCell{name: c.Name, url: c.DatabaseURL, log: log, open: func(ctx context.Context) (*xdsStack, error) { return x.openStack(ctx, c.Name, own, of, log) }}
 		x.cells, x.byName[c.Name] = append(x.cells, cell), cell
 	}
 	return x
+}
+
+// openStack is that of a cell whose database is no other cell's.
+func (x *xdsCells) openStack(ctx context.Context, cell string, cfg XDSConfig, of stackOf, log *slog.Logger) (*xdsStack, error) {
+	s, err := openStack(ctx, cfg, of, log)
+	if err != nil {
+		return nil, err
+	}
+	within, cancel := context.WithTimeout(ctx, cellPatience)
+	defer cancel()
+	if err := x.apart.check(within, cell, cfg.DatabaseURL); errors.Is(err, errOneDatabase) {
+		s.close()
+		return nil, err
+	}
+	return s, nil
 }
 
 func (x *xdsCells) components() (cs []lifecycle.Component) {
@@ -190,17 +206,21 @@ func (x *xdsCells) inOrder() []*xdsCell {
 	return cells
 }
 
-// moving reports whether a cell has rows of the token's tenant that it does not serve, or cannot be asked for that.
-func (x *xdsCells) moving(ctx context.Context, id fleet.CredentialID) (moving bool) {
+// moving reports whether a cell has rows of the token's tenant that it does not serve, or cannot be asked for that. Where the tenant was deleted since in the cell that
+// it came to, it is on no way.
+func (x *xdsCells) moving(ctx context.Context, id fleet.CredentialID) bool {
+	moving, deleted, unsure := false, false, false
 	for _, c := range x.cells {
 		s := c.stack.Load()
 		if s == nil {
 			return true
 		}
 		place, err := s.store.Place(ctx, id)
-		moving = moving || err != nil || place == store.TokenMoving
+		unsure = unsure || err != nil
+		moving = moving || place == store.TokenMoving
+		deleted = deleted || place == store.TokenDeleted
 	}
-	return moving
+	return unsure || moving && !deleted
 }
 
 func (x *xdsCells) lastOf(sent [32]byte) *xdsCell {

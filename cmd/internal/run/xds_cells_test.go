@@ -371,6 +371,22 @@ func TestATenantThatMovesIsSentNothingAgain(t *testing.T) {
 	}
 }
 
+// TestATenantThatWasDeletedAfterItsMove: its tokens are refused, whatever the cell that it has left still has.
+func TestATenantThatWasDeletedAfterItsMove(t *testing.T) {
+	a := newCell(t, "a", storetest.New(t))
+	b := a.copied("b")
+	a.place(a.key.Tenant, "gone")
+	s := serveCells(t, nil, a, b)
+	s.ready("")
+	b.with(func(in *store.Store) error {
+		return in.DeleteTenant(t.Context(), b.key.Tenant, store.Actor{Name: "test"})
+	})
+	s.refused(a.token, codes.Unauthenticated, "not known here")
+	if got := s.poller("n-REST", a.token).Poll(); got.Code != 401 {
+		t.Errorf("a poll: %s", got)
+	}
+}
+
 // backAgain returns the client on a new stream, which begins with that.
 func (s *cellsServer) backAgain(c *xdstest.Client, first string) *xdstest.Client {
 	s.Helper()
