@@ -114,12 +114,12 @@ func TestBootstrapFallsBack(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	token, folder, out := filepath.Join(dir, "token"), filepath.Join(dir, "xds"), filepath.Join(dir, "envoy.yaml")
-	write := func(file string) {
-		if err := os.WriteFile(file, []byte("fln_x"), 0o600); err != nil {
+	write := func(file, text string) {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	write(token)
+	write(token, "fln_x")
 	bootstrap := func() (int, string) {
 		var printed, warned bytes.Buffer
 		code := run(t.Context(), &shell{out: &printed, err: &warned}, []string{
@@ -136,8 +136,8 @@ func TestBootstrapFallsBack(t *testing.T) {
 	if err := os.Mkdir(folder, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	write(filepath.Join(folder, "cds.json"))
-	write(filepath.Join(folder, "lds.json"))
+	write(filepath.Join(folder, "cds.json"), "{}")
+	write(filepath.Join(folder, "lds.json"), "{}")
 	code, words = bootstrap()
 	if code != exitOK {
 		t.Fatalf("exit status %d: %s", code, words)
