@@ -50,20 +50,25 @@ func (r *reader) bootstrap(b placed, covered map[string]bool) {
 // parts tells of the parts of a bootstrap that no control plane serves.
 func (r *reader) parts(b placed) {
 	for _, key := range slices.Sorted(maps.Keys(b.object)) {
+		unknown, is := resource.NoField(bootstrapMessage, key)
 		switch why := stays[resource.SnakeCase(key)]; {
 		case key == "@type" || resource.SnakeCase(key) == "static_resources":
 		case why != "":
 			r.stays(key, why)
+		case is:
+			r.leave(key, unknown+". Envoy refuses a file with it; a key that is there for YAML's anchors needs !ignore before it")
 		default:
 			r.kept = append(r.kept, placed{object{key: b.object[key]}, b.at.member(key)})
 		}
-		r.older("envoy.config.bootstrap.v3.Bootstrap", key, b.at.member(key), key)
+		r.older(bootstrapMessage, key, b.at.member(key), key)
 	}
 	admin := b.child("admin")
 	for _, key := range slices.Sorted(maps.Keys(admin.object)) {
 		r.older("envoy.config.bootstrap.v3.Admin", key, admin.at.member(key), "admin."+key)
 	}
 }
+
+const bootstrapMessage = "envoy.config.bootstrap.v3.Bootstrap"
 
 // tellKept tells of the parts that belong into the bootstrap, with the clusters that they name: such as of a sink of statistics Envoy takes these
 // from its bootstrap alone.

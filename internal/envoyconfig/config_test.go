@@ -494,6 +494,20 @@ note: watchdog: line 22: /watchdog: Envoy's API has deprecated this field: write
 	}
 }
 
+// TestWhatNoBootstrapHas: Envoy refuses a file with it, so that it goes into no other one.
+func TestWhatNoBootstrapHas(t *testing.T) {
+	t.Parallel()
+	for key, words := range map[string]string{
+		"x-anchors": "Bootstrap has no such field. ", "watchdogss": "Bootstrap has no such field: is watchdogs meant?", "listeners": "Bootstrap has no such field",
+		"watchdogs": "", "statsSinks": "", "flags_path": "", "runtime": "", // that was once
+	} {
+		_, left := told(t, key+": {}\nstatic_resources: {clusters: [{name: c}]}\n", envoyconfig.Options{})
+		if no := strings.Contains(left, "has no such field"); no != (words != "") || !strings.Contains(left, "left out: "+key+": "+words) {
+			t.Errorf("%s: %s", key, left)
+		}
+	}
+}
+
 // TestADumpKeepsWhatMetadataSays: what a proxy found out about an endpoint stands in the endpoint, and not in what its owner wrote beside it.
 func TestADumpKeepsWhatMetadataSays(t *testing.T) {
 	t.Parallel()

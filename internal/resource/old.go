@@ -1,6 +1,7 @@
 package resource
 
 import (
+	"fmt"
 	"strings"
 
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -143,6 +144,23 @@ func OldField(message, key string) (say string, ok bool) {
 		return deprecated(fd)
 	}
 	return removed(mt.Descriptor(), key)
+}
+
+// NoField tells of a key that is no field of a message, and never was; is is false of all others.
+func NoField(message, key string) (say string, is bool) {
+	mt, err := protoregistry.GlobalTypes.FindMessageByName(protoreflect.FullName(message))
+	if err != nil {
+		return "", false
+	}
+	md := mt.Descriptor()
+	if _, was := removed(md, key); was || fieldByKey(md, key) != nil {
+		return "", false
+	}
+	hint := ""
+	if best := Closest(key, fieldList(md.Fields())); best != "" {
+		hint = ": is " + best + " meant?"
+	}
+	return fmt.Sprintf("%s has no such field%s", md.Name(), hint), true
 }
 
 // SnakeCase is a field's name as the proto files have it, of one as protobuf's JSON has it.

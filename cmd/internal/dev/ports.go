@@ -41,20 +41,27 @@ func openPorts(c Command) (p ports, err error) {
 			return p, err
 		}
 	}
-	proxy, err := run.Listen(c.Proxy, "--proxy")
+	p.proxy, err = proxyAddress(c)
+	return p, err
+}
+
+// proxyAddress is where the proxy is to serve. Of --no-envoy one may serve there already, on a port that was chosen.
+func proxyAddress(c Command) (string, error) {
+	host, port, err := net.SplitHostPort(c.Proxy)
 	if err != nil {
-		return p, err
+		return "", fmt.Errorf("--proxy %s: %w", c.Proxy, err)
 	}
-	host, _, err := net.SplitHostPort(c.Proxy)
-	if err != nil {
-		return p, errors.Join(fmt.Errorf("--proxy %s: %w", c.Proxy, err), proxy.Close())
+	if !c.NoEnvoy || port == "0" {
+		proxy, err := run.Listen(c.Proxy, "--proxy")
+		if err != nil {
+			return "", err
+		}
+		_, port, err = net.SplitHostPort(proxy.Addr().String())
+		if err := errors.Join(err, proxy.Close()); err != nil {
+			return "", err
+		}
 	}
-	if host == "" {
-		host = "0.0.0.0"
-	}
-	_, port, err := net.SplitHostPort(proxy.Addr().String())
-	p.proxy = net.JoinHostPort(host, port)
-	return p, errors.Join(err, proxy.Close())
+	return net.JoinHostPort(cmp.Or(host, "0.0.0.0"), port), nil
 }
 
 // proxyURL is how this machine reaches the proxy.

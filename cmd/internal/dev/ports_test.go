@@ -41,3 +41,24 @@ func TestProxyAddresses(t *testing.T) {
 		}
 	}
 }
+
+// TestAPortOnWhichAnEnvoyServes: it may be one of the user's own, with --no-envoy alone.
+func TestAPortOnWhichAnEnvoyServes(t *testing.T) {
+	t.Parallel()
+	envoy, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer envoy.Close() //nolint:errcheck // nobody uses it any more
+	c := Command{HTTP: "127.0.0.1:0", XDS: "127.0.0.1:0", Proxy: envoy.Addr().String()}
+	if p, err := openPorts(c); err == nil || !strings.Contains(err.Error(), "--proxy") {
+		p.close()
+		t.Errorf("the port is used, and it says %v", err)
+	}
+	c.NoEnvoy = true
+	p, err := openPorts(c)
+	if err != nil || p.proxy != c.Proxy {
+		t.Errorf("proxy %q, %v", p.proxy, err)
+	}
+	p.close()
+}
