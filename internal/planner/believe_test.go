@@ -8,6 +8,17 @@ import (
 	"fairlead/internal/snapshot"
 )
 
+// allocsOf is how often f allocates, which is called once.
+func allocsOf(f func()) float64 {
+	first := true
+	return testing.AllocsPerRun(1, func() { // which calls it twice
+		if !first {
+			f()
+		}
+		first = false
+	})
+}
+
 // returnAfterAChange has streams come back that all held the same, of which one assignment is another one by now. It returns what a
 // request of one of them allocates.
 func returnAfterAChange(t testing.TB, n, streams int) (allocs []float64) {
@@ -26,12 +37,7 @@ func returnAfterAChange(t testing.TB, n, streams int) (allocs []float64) {
 	for range streams {
 		s := &stream{Client: pl.Client(fleet.Key{}, planner.Kind{Delta: true, Envoy: true}, planner.Origin{Before: before}, true, start), delta: true}
 		s.Request(start, planner.Request{Type: fleet.Cluster, Versions: reported}, target)
-		first := true
-		allocs = append(allocs, testing.AllocsPerRun(1, func() { // which calls it twice
-			if first {
-				first = false
-				return
-			}
+		allocs = append(allocs, allocsOf(func() {
 			s.Request(start, planner.Request{Type: fleet.Endpoint, Names: endpoints, Versions: reported}, target)
 		}))
 		var sent []string
@@ -78,12 +84,7 @@ func returnWithVersion(t testing.TB, version string, n, streams int) (allocs []f
 	for range streams {
 		s := newStream(pl, false)
 		s.Request(start, planner.Request{Type: fleet.Cluster, Version: version}, target)
-		first := true
-		allocs = append(allocs, testing.AllocsPerRun(1, func() { // which calls it twice
-			if first {
-				first = false
-				return
-			}
+		allocs = append(allocs, allocsOf(func() {
 			s.Request(start, planner.Request{Type: fleet.Endpoint, Names: endpoints, Version: version}, target)
 		}))
 		sent := 0

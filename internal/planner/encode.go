@@ -118,7 +118,7 @@ func (r *Response) JSON(resource func(*snapshot.Resource) ([]byte, error)) (b []
 	return append(b, "]}"...), nil
 }
 
-// ResourceJSON is a resource as an Any in proto3 JSON. It costs a hundred times what it costs to copy it.
+// ResourceJSON is a resource as an Any in proto3 JSON. Its bytes are decoded for it, so who needs it again keeps it.
 func ResourceJSON(x *snapshot.Resource) ([]byte, error) {
 	message := &anypb.Any{}
 	if err := proto.Unmarshal(x.Encoded(), message); err != nil {

@@ -70,7 +70,7 @@ func TestAReadingThatBeganAfterAStream(t *testing.T) {
 			t.Fatal("nothing was read since they came")
 		}
 		gone.Detach(true)
-		time.Sleep(time.Minute)
+		synctest.Wait()
 		if a.CaughtUp() {
 			t.Fatal("the database has not answered")
 		}
