@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"context"
 	"encoding/json"
 	"net"
 	"net/http"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"fairlead/test/world"
 )
@@ -63,7 +65,7 @@ func TestDevSaysWhatToDo(t *testing.T) {
 	cases := map[string]start{
 		"the API's port is taken":   {"", []string{"--http", taken.Addr().String()}, nil, []string{taken.Addr().String(), "in use", "--http"}},
 		"the xDS port is taken":     {"", []string{"--xds", taken.Addr().String()}, nil, []string{taken.Addr().String(), "in use", "--xds"}},
-		"the proxy's port":          {"", []string{"--proxy", taken.Addr().String()}, nil, []string{taken.Addr().String(), "in use", "--proxy"}},
+		"the proxy's port":          {"", []string{"--no-envoy=false", "--proxy", taken.Addr().String()}, nil, []string{taken.Addr().String(), "in use", "--proxy"}},
 		"an address for all":        {"", []string{"--http", "0.0.0.0:0"}, nil, []string{"--http", "this machine only"}},
 		"the folder is in use":      {busy, nil, nil, []string{busy, "--data"}},
 		"no Postgres":               {"", []string{"--no-fetch"}, []string{"PG_BIN=/nowhere"}, []string{"PG_BIN", "/nowhere"}},
@@ -81,7 +83,9 @@ func TestDevSaysWhatToDo(t *testing.T) {
 			if c.data == "" {
 				c.data = world.DataDir(t)
 			}
-			cmd := exec.CommandContext(t.Context(), world.Bin("fairlead"), world.DevArgs(c.data, append([]string{"--no-envoy"}, c.args...)...)...) //nolint:gosec // our own program
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // one that starts ends its case, and not the tests
+			defer cancel()
+			cmd := exec.CommandContext(ctx, world.Bin("fairlead"), world.DevArgs(c.data, append([]string{"--no-envoy"}, c.args...)...)...) //nolint:gosec // our own program
 			cmd.Env = append(os.Environ(), c.env...)
 			out, err := cmd.CombinedOutput()
 			if err == nil {
