@@ -152,7 +152,7 @@ func pgKind(pg *pgconn.PgError) error {
 }
 
 // repeatable reports whether a write that failed with err did nothing and may succeed
-// at once: a body that it counted on was collected in between, or a deadlock.
+// at once: a body that it counted on was collected in between, or a deadlock. So may a reading that a standby has cancelled.
 func repeatable(err error) bool {
 	var pg *pgconn.PgError
 	return errors.As(err, &pg) && (pg.Code == "40P01" || pg.Code == "40001" || pg.Code == "23503" && strings.Contains(pg.ConstraintName, "_hash_"))

@@ -190,19 +190,8 @@ func (f following) follow(ctx context.Context, ask asking, alive func()) error {
 	look := time.NewTicker(standbyLook)
 	defer look.Stop()
 	for end := time.Now().Add(f.wait()); ; {
-		there, err := from.hasCome(ctx, f.key, f.head.at)
-		if err != nil {
+		if done, err := f.once(ctx, from, ask, alive); done || err != nil && !repeatable(err) { // the primary has removed what was read: it is canceled
 			return err
-		}
-		alive()
-		if there {
-			at, err := ask(ctx, from, f.head, alive)
-			if err != nil {
-				return err
-			}
-			if same, err := f.believed(ctx, at); err != nil || same {
-				return err
-			}
 		}
 		if time.Now().After(end) || f.leftSince(f.times) {
 			return errBehind
@@ -213,6 +202,23 @@ func (f following) follow(ctx context.Context, ask asking, alive func()) error {
 			return errBehind
 		}
 	}
+}
+
+// once asks the standby if it has come to where the primary was, and reports whether what it told counts.
+func (f following) once(ctx context.Context, from *Store, ask asking, alive func()) (bool, error) {
+	there, err := from.hasCome(ctx, f.key, f.head.at)
+	if err != nil {
+		return false, err
+	}
+	alive()
+	if !there {
+		return false, nil
+	}
+	at, err := ask(ctx, from, f.head, alive)
+	if err != nil {
+		return false, err
+	}
+	return f.believed(ctx, at)
 }
 
 // believed reports whether the primary has the place at which the standby was read, and that is not before the one where the primary was.

@@ -1,10 +1,12 @@
 -- A door across tenants, which does not lead to a deleted one, nor to one that another cell has: what stands behind a node credential's id.
 CREATE OR REPLACE FUNCTION find_node_credential(p_id uuid)
 RETURNS TABLE (tenant_id uuid, fleet_id uuid, hash bytea, nodes text, expires_at timestamptz, revoked_at timestamptz)
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
+BEGIN
+  RETURN QUERY
   SELECT c.tenant_id, c.fleet_id, c.hash, c.nodes, c.expires_at, c.revoked_at
-    FROM node_credentials c JOIN tenants n ON n.id = c.tenant_id AND n.deleted_at IS NULL AND is_served(n.place) WHERE c.id = p_id
-$$;
+    FROM node_credentials c JOIN tenants n ON n.id = c.tenant_id AND n.deleted_at IS NULL AND is_served(n.place) WHERE c.id = p_id;
+END $$;
 
 -- Removes the tokens and node credentials of the transaction's tenant that ended 30 days ago; the audit events keep what
 -- is to be known of them. A door, so that the API's role itself may remove none.

@@ -13,12 +13,14 @@ CREATE OR REPLACE FUNCTION find_session(p_id uuid)
 RETURNS TABLE (hash bytea, created_at timestamptz, last_seen_at timestamptz, idle_at timestamptz, expires_at timestamptz, ended_at timestamptz,
                credential_id uuid, operator boolean, tenant_id uuid, role text, name text, fleet_id uuid, writes_secrets boolean, uses_secrets text[],
                token_created_at timestamptz, token_expires_at timestamptz, token_revoked_at timestamptz)
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
+BEGIN
+  RETURN QUERY
   SELECT s.hash, s.created_at, s.last_seen_at, s.last_seen_at + session_idle(), s.expires_at, s.ended_at,
          s.credential_id, k.operator, k.tenant_id, k.role, k.name, k.fleet_id, k.writes_secrets, k.uses_secrets, k.created_at, k.expires_at, k.revoked_at
     FROM sessions s CROSS JOIN LATERAL find_token(s.credential_id) k
-   WHERE s.id = p_id AND k.tenant_id IS NOT DISTINCT FROM s.tenant_id
-$$;
+   WHERE s.id = p_id AND k.tenant_id IS NOT DISTINCT FROM s.tenant_id;
+END $$;
 
 -- Ends a session and tells the tenant's audit of it; an operator's has none. Nothing happens to one that has ended.
 CREATE OR REPLACE FUNCTION session_close(p_id uuid, p_actor jsonb, p_why text) RETURNS void LANGUAGE plpgsql AS $$

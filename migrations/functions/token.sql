@@ -1,15 +1,17 @@
 -- A door across tenants, which does not lead to a deleted one, nor to one that another cell has: what stands behind a token's id, of the API's and the
--- operators'.
+-- operators'. In plpgsql, whose plans live as long as a session: a door in SQL is planned anew by each request.
 CREATE OR REPLACE FUNCTION find_token(p_id uuid)
 RETURNS TABLE (operator boolean, tenant_id uuid, hash bytea, role text, name text, fleet_id uuid, writes_secrets boolean, uses_secrets text[],
                created_at timestamptz, expires_at timestamptz, revoked_at timestamptz)
-LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
+BEGIN
+  RETURN QUERY
   SELECT false, t.tenant_id, t.hash, t.role, t.name, t.fleet_id, t.writes_secrets, nullif(t.uses_secrets, '{}'), t.created_at, t.expires_at, t.revoked_at
     FROM api_tokens t JOIN tenants n ON n.id = t.tenant_id AND n.deleted_at IS NULL AND is_served(n.place) WHERE t.id = p_id
   UNION ALL
   SELECT true, NULL, o.hash, NULL, o.name, NULL, false, NULL, o.created_at, o.expires_at, o.revoked_at
-    FROM operator_tokens o WHERE o.id = p_id
-$$;
+    FROM operator_tokens o WHERE o.id = p_id;
+END $$;
 
 -- Who makes a token holds this shared, who ends some holds it alone: no token is made by one that is being ended, at
 -- whatever depth, unseen by the statement that ends them.
