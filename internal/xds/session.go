@@ -54,6 +54,7 @@ type session struct {
 	err     error // why it ended
 	// The client has the version held, or has it once it takes what was sent.
 	held  string
+	noted []string  // what of is told that the client has
 	out   *response // what was sent and is not answered for; nil: nothing
 	sends int       // how often it was given to a poll
 
@@ -119,15 +120,17 @@ func (x *session) tied() {
 // end answers the polls that wait, and forgets the session.
 func (x *session) end(err error) {
 	ss := x.of
-	ss.mu.Lock()
-	delete(ss.byKey, x.key)
-	delete(ss.byClient[x.key.clientKey], x)
-	if len(ss.byClient[x.key.clientKey]) == 0 {
-		delete(ss.byClient, x.key.clientKey)
-	}
-	ss.mu.Unlock()
+	ss.mu.Lock() // all at once: who begins next counts what is noted of those that it finds
+	defer ss.mu.Unlock()
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	delete(ss.byKey, x.key)
+	delete(ss.asked[x.key.asked()], x)
+	if len(ss.asked[x.key.asked()]) == 0 {
+		delete(ss.asked, x.key.asked())
+	}
+	ss.versions.put(x.key.clientKey, x.noted, nil)
+	x.noted = nil
 	x.life.Stop()
 	x.over, x.err = true, x.why(err)
 	for _, p := range slices.Clone(x.polls) {
@@ -162,7 +165,17 @@ func (x *session) last(p *poll) answered {
 func (x *session) had(version string) bool {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	return x.held == version || x.out != nil && x.out.version() == version
+	return slices.Contains(x.noted, version)
+}
+
+// note tells which versions the client has by this session.
+func (x *session) note() {
+	now := []string{x.held}
+	if x.out != nil && x.out.version() != x.held {
+		now = append(now, x.out.version())
+	}
+	x.of.versions.put(x.key.clientKey, x.noted, now)
+	x.noted = now
 }
 
 // expire ends a session that nobody polls any more.
@@ -289,6 +302,7 @@ func (x *session) answerOut(p *poll, r *request) {
 	next := *p.request
 	next.node, next.version, next.nonce, next.nack, next.detail = nil, x.held, x.out.id, r.nack, r.detail
 	x.out, x.sends = nil, 0
+	x.note()
 	x.give(&next)
 }
 
@@ -395,6 +409,7 @@ func (x *session) sent(r *response) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.out, x.sends, x.resting = r, 0, false
+	x.note()
 	x.deliver()
 }
 

@@ -27,6 +27,15 @@ type sessionKey struct {
 	from  [sha256.Size]byte // jsonNode.hash
 }
 
+// askedKey is what a client asks for, whatever it says of itself.
+type askedKey struct {
+	clientKey
+	names snapshot.Count
+	star  bool
+}
+
+func (k sessionKey) asked() askedKey { return askedKey{k.clientKey, k.names, k.star} }
+
 // clientKey is a client and what it polls for.
 type clientKey struct {
 	asker
@@ -39,9 +48,47 @@ type sessions struct {
 	srv *Server
 	all sync.WaitGroup
 
-	mu       sync.Mutex // guards what follows
-	byKey    map[sessionKey]*session
-	byClient map[clientKey]map[*session]struct{}
+	mu    sync.Mutex // guards what follows
+	byKey map[sessionKey]*session
+	asked map[askedKey]map[*session]struct{}
+
+	versions heldVersions
+}
+
+// heldVersions counts the sessions by which a client has a version. An Envoy has a session for each cluster's endpoints: to ask each of them, when one begins,
+// would cost the square of their number.
+type heldVersions struct {
+	mu sync.Mutex // the innermost
+	of map[heldVersion]int
+}
+
+type heldVersion struct {
+	clientKey
+	version string
+}
+
+// put counts a session whose client had the versions before, and has now.
+func (vs *heldVersions) put(c clientKey, before, now []string) {
+	vs.mu.Lock()
+	defer vs.mu.Unlock()
+	if vs.of == nil {
+		vs.of = make(map[heldVersion]int)
+	}
+	for _, v := range now {
+		vs.of[heldVersion{c, v}]++
+	}
+	for _, v := range before {
+		k := heldVersion{c, v}
+		if vs.of[k]--; vs.of[k] == 0 {
+			delete(vs.of, k)
+		}
+	}
+}
+
+func (vs *heldVersions) count(c clientKey, version string) int {
+	vs.mu.Lock()
+	defer vs.mu.Unlock()
+	return vs.of[heldVersion{c, version}]
 }
 
 // ask returns what the poll is answered with.
@@ -73,19 +120,19 @@ func (ss *sessions) enter(ctx context.Context, key sessionKey, id Identity, p *p
 	}
 	x := ss.begin(ctx, key, id, p)
 	if ss.byKey == nil {
-		ss.byKey, ss.byClient = make(map[sessionKey]*session), make(map[clientKey]map[*session]struct{})
+		ss.byKey, ss.asked = make(map[sessionKey]*session), make(map[askedKey]map[*session]struct{})
 	}
-	if ss.byClient[key.clientKey] == nil {
-		ss.byClient[key.clientKey] = make(map[*session]struct{})
+	if ss.asked[key.asked()] == nil {
+		ss.asked[key.asked()] = make(map[*session]struct{})
 	}
 	ss.byKey[key] = x
-	ss.byClient[key.clientKey][x] = struct{}{}
+	ss.asked[key.asked()][x] = struct{}{}
 	ss.all.Go(x.run(id))
 	return x
 }
 
 // begin makes a session. A version that the client had with other names says nothing of these: it is answered with the set (PROTOCOL rule 27). Who
-// comes as another process takes the place of the one before, if nobody waits there. It costs a look at each session of the client for the type.
+// comes as another process takes the place of the one before, if nobody waits there.
 func (ss *sessions) begin(ctx context.Context, key sessionKey, id Identity, p *poll) *session {
 	x := &session{
 		of: ss, key: key, requests: make(chan *request, 1), done: make(chan struct{}),
@@ -99,14 +146,17 @@ func (ss *sessions) begin(ctx context.Context, key sessionKey, id Identity, p *p
 	x.ctx, x.cancel = context.WithCancel(known)
 	x.life = time.AfterFunc(firstLife, x.expire)
 	begin := *p.request
-	for other := range ss.byClient[key.clientKey] {
-		switch same := other.key.names == key.names && other.key.star == key.star; {
-		case same:
-			other.yield()
-		case p.version != "" && other.had(p.version):
-			begin.version = ""
+	elsewhere := ss.versions.count(key.clientKey, p.version)
+	for other := range ss.asked[key.asked()] {
+		if other.had(p.version) {
+			elsewhere--
 		}
+		other.yield()
 	}
+	if p.version != "" && elsewhere > 0 {
+		begin.version = ""
+	}
+	x.note()
 	x.given = 1
 	x.requests <- &begin
 	return x
