@@ -136,8 +136,15 @@ func TestBootstrapFallsBack(t *testing.T) {
 	if err := os.Mkdir(folder, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	write(filepath.Join(folder, "cds.json"), "{}")
+	missing := filepath.Join(folder, "eds", "a.json")
+	write(filepath.Join(folder, "cds.json"), `{"resources": [{"eds_cluster_config": {"eds_config": {"path_config_source": {"path": "`+missing+`"}}}}]}`)
 	write(filepath.Join(folder, "lds.json"), "{}")
+	code, words = bootstrap()
+	wantWords(t, words, "127.0.0.1:1 "+missing+" "+filepath.Join(folder, "cds.json")+" sync")
+	if _, err := os.Stat(out); code != exitFailed || err == nil {
+		t.Errorf("exit status %d, %v", code, err)
+	}
+	write(filepath.Join(folder, "cds.json"), "{}")
 	code, words = bootstrap()
 	if code != exitOK {
 		t.Fatalf("exit status %d: %s", code, words)

@@ -48,6 +48,36 @@ func TestImport(t *testing.T) {
 	}
 }
 
+// TestImportLeavesPartsOut: no file is written of what was a part of a listener or a cluster that is left out.
+func TestImportLeavesPartsOut(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	const in = `static_resources:
+  listeners:
+  - name: l
+    no_such_field: 1
+    filter_chains:
+    - filters:
+      - name: http
+        typed_config:
+          "@type": type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager
+          stat_prefix: l
+          route_config: {name: r}
+  clusters:
+  - {name: a, connect_timeout: 1s}
+  - {name: b, no_such_field: 1, load_assignment: {cluster_name: b}}
+`
+	const left = `left out: clusters/b: line 14: /static_resources/clusters/1/no_such_field: Cluster has no such field
+left out: endpoints/b: line 14: /static_resources/clusters/1/load_assignment: it is a part of clusters/b, which is left out
+left out: listeners/l: line 4: /static_resources/listeners/0/no_such_field: Listener has no such field
+left out: routes/r: line 11: /static_resources/listeners/0/filter_chains/0/filters/0/typed_config/route_config: it is a part of listeners/l, which is left out
+`
+	w.bare(in, "import", "-", w.dir+"/out", "--rds", "--eds").want(t, exitDiffers, "1 resource written to DIR/out\n", left)
+	if files := tree(t, w.dir+"/out"); len(files) != 1 || files["clusters/a.yaml"] == "" {
+		t.Error(files)
+	}
+}
+
 // TestImportedIsApplied: what was imported the API takes, and an export is equal to it, but
 // for the secret.
 func TestImportedIsApplied(t *testing.T) {

@@ -94,7 +94,7 @@ func Read(in []byte, o Options) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	r := reader{Options: o, in: in, taken: map[fleet.Ref]object{}, at: map[fleet.Ref]where{}, numbers: map[fleet.Ref]int{}, owned: map[string]bool{}, compiler: resource.NewCompiler(resource.Config{VersionKey: make([]byte, 32)})}
+	r := reader{Options: o, in: in, taken: map[fleet.Ref]object{}, at: map[fleet.Ref]where{}, wholes: map[fleet.Ref][]fleet.Ref{}, unread: map[fleet.Ref]object{}, numbers: map[fleet.Ref]int{}, owned: map[string]bool{}, compiler: resource.NewCompiler(resource.Config{VersionKey: make([]byte, 32)})}
 	switch {
 	case has(root, "configs"):
 		r.dump(placed{object: root})
@@ -147,8 +147,10 @@ type reader struct {
 	lines    *resource.Lines // of in, once they are asked for
 	compiler *resource.Compiler
 	taken    map[fleet.Ref]object
-	at       map[fleet.Ref]where // in the text
-	numbers  map[fleet.Ref]int   // that the last free name of a name ended with
+	at       map[fleet.Ref]where       // in the text
+	wholes   map[fleet.Ref][]fleet.Ref // of what was made of parts of others alone: these others
+	unread   map[fleet.Ref]object      // so much is wrong with them that they were not taken
+	numbers  map[fleet.Ref]int         // that the last free name of a name ended with
 	left     []Left
 	told     int             // bytes of the places that were told
 	grown    int             // bytes of all that was told, and of the names of what was made
@@ -263,12 +265,14 @@ func (r *reader) add(t fleet.Type, name string, o placed) {
 		r.nameless(t, o)
 		return
 	}
-	var err error
-	if o.object, err = r.normal(t, what, o); err != nil {
+	ref := fleet.Ref{Type: t, Name: name}
+	body, err := r.normal(t, what, o)
+	if err != nil {
+		r.unread[ref] = o.object
 		r.faults(what, where{at: o.at}, err)
 		return
 	}
-	ref := fleet.Ref{Type: t, Name: name}
+	o.object = body
 	if was, twice := r.taken[ref]; twice {
 		if !reflect.DeepEqual(was, o.object) {
 			r.tell(what, o.at, "it is there twice, with different content: the first was taken", false)
@@ -359,6 +363,7 @@ func (r *reader) result() (out Result, err error) {
 	if err := r.lift(); err != nil {
 		return out, err
 	}
+	leftOut := map[fleet.Ref]bool{}
 	for ref, body := range r.taken {
 		if err := r.step(); err != nil {
 			return out, err
@@ -378,6 +383,7 @@ func (r *reader) result() (out Result, err error) {
 			}
 		}
 		if err != nil {
+			leftOut[ref] = true
 			r.faults(what, r.at[ref], err)
 			continue
 		}
@@ -386,12 +392,29 @@ func (r *reader) result() (out Result, err error) {
 	slices.SortFunc(out.Documents, func(a, b Document) int {
 		return cmp.Or(cmp.Compare(a.Type.Slug(), b.Type.Slug()), cmp.Compare(a.Name, b.Name))
 	})
+	out.Documents = slices.DeleteFunc(out.Documents, func(d Document) bool { return r.orphaned(fleet.Ref{Type: d.Type, Name: d.Name}, leftOut) })
 	r.tellUntold()
 	slices.SortStableFunc(r.left, func(a, b Left) int {
 		return cmp.Or(cmp.Compare(a.What, b.What), cmp.Compare(a.line, b.line), cmp.Compare(a.Why, b.Why))
 	})
 	out.Left = slices.Compact(r.left)
 	return out, nil
+}
+
+// orphaned tells of a resource that was made of parts of others, where all of these are left out: nothing would ask for it.
+func (r *reader) orphaned(ref fleet.Ref, leftOut map[fleet.Ref]bool) bool {
+	of := r.wholes[ref]
+	if len(of) == 0 || slices.ContainsFunc(of, func(whole fleet.Ref) bool { return !leftOut[whole] }) {
+		return false
+	}
+	why := "it is a part of " + of[0].Type.Slug() + "/" + of[0].Name
+	if len(of) == 1 {
+		why += ", which is left out"
+	} else {
+		why += fmt.Sprintf(" and of %d more, which are left out", len(of)-1)
+	}
+	r.tell(ref.Type.Slug()+"/"+ref.Name, r.at[ref].place(""), why, false)
+	return true
 }
 
 func (r *reader) step() error {

@@ -527,3 +527,92 @@ func TestADumpKeepsWhatMetadataSays(t *testing.T) {
 		t.Errorf("the metadata lost what it said, and nobody is told:\n%s", text)
 	}
 }
+
+// TestPartsOfWhatIsLeftOut: what was made of parts of a resource is left out with it, unless another resource that is taken over has the same part, or the
+// part stands in the text by itself.
+func TestPartsOfWhatIsLeftOut(t *testing.T) {
+	t.Parallel()
+	both := envoyconfig.Options{RDS: true, EDS: true}
+	const url = `"@type": "type.googleapis.com/envoy.`
+	listener := func(name, more, routes string) string {
+		return `{"name": "` + name + `", ` + more + ` "address": {"socket_address": {"address": "0.0.0.0", "port_value": 1}}, "filter_chains": [{"filters": [{"name": "h", "typed_config": {` + url +
+			`extensions.filters.network.http_connection_manager.v3.HttpConnectionManager", "stat_prefix": "x", "route_config": ` + routes + `}}]}]}`
+	}
+	cluster := func(name, more, endpoints string) string {
+		return `{"name": "` + name + `", ` + more + ` "load_assignment": ` + endpoints + `}`
+	}
+	const wrong, routes = `"x": 1,`, `{"name": "r", "virtual_hosts": [{"name": "v", "domains": ["*"]}]}`
+	for name, c := range map[string]struct {
+		in              string
+		o               envoyconfig.Options
+		documents, left string
+	}{
+		"routes and endpoints": {
+			in:        `{"static_resources": {"listeners": [` + "\n" + listener("l", wrong, routes) + ",\n" + listener("m", "", `{"virtual_hosts": []}`) + `], "clusters": [` + "\n" + cluster("c", wrong, `{}`) + ",\n" + cluster("d", "", `{}`) + `]}}`,
+			o:         both,
+			documents: "clusters/d endpoints/d listeners/m routes/m",
+			left: `left out: clusters/c: line 4: /static_resources/clusters/0/x: Cluster has no such field
+left out: endpoints/c: line 4: /static_resources/clusters/0/load_assignment: it is a part of clusters/c, which is left out
+left out: listeners/l: line 2: /static_resources/listeners/0/x: Listener has no such field
+left out: routes/r: line 2: /static_resources/listeners/0/filter_chains/0/filters/0/typed_config/route_config: it is a part of listeners/l, which is left out
+`,
+		},
+		"of several": {
+			in: `{"static_resources": {"listeners": [` + listener("l", wrong, routes) + "," + listener("m", wrong, routes) + `], "clusters": [` +
+				cluster("c", wrong, `{"cluster_name": "e"}`) + "," + cluster("d", "", `{"cluster_name": "e"}`) + `]}}`,
+			o:         both,
+			documents: "clusters/d endpoints/e",
+			left: `left out: clusters/c: line 1: /static_resources/clusters/0/x: Cluster has no such field
+left out: listeners/l: line 1: /static_resources/listeners/0/x: Listener has no such field
+left out: listeners/m: line 1: /static_resources/listeners/1/x: Listener has no such field
+left out: routes/r: line 1: /static_resources/listeners/0/filter_chains/0/filters/0/typed_config/route_config: it is a part of listeners/l and of 1 more, which are left out
+`,
+		},
+		"routes that are wrong themselves": {
+			in: `{"static_resources": {"listeners": [` + listener("l", wrong, `{"name": "r", "y": 1}`) + `]}}`,
+			o:  both,
+			left: `left out: listeners/l: line 1: /static_resources/listeners/0/x: Listener has no such field
+left out: routes/r: line 1: /static_resources/listeners/0/filter_chains/0/filters/0/typed_config/route_config/y: RouteConfiguration has no such field
+`,
+		},
+		"routes that came over xDS too": {
+			in: `{"configs": [{` + url + `admin.v3.ListenersConfigDump", "static_listeners": [{"listener": ` + listener("l", wrong, routes) + `}]},
+				{` + url + `admin.v3.RoutesConfigDump", "dynamic_route_configs": [{"route_config": ` + routes + `}]}]}`,
+			o:         both,
+			documents: "routes/r",
+			left:      "left out: listeners/l: line 1: /configs/0/static_listeners/0/listener/x: Listener has no such field\n",
+		},
+		"a cluster that is there again, and cannot be read then": {
+			in:        `{"static_resources": {"clusters": [` + cluster("c", "", `{}`) + "," + cluster("c", `"lb_policy": "RANDOM", "lbPolicy": "RANDOM",`, `{}`) + `]}}`,
+			o:         both,
+			documents: "clusters/c endpoints/c",
+			left:      "left out: clusters/c: line 1: /static_resources/clusters/1/lb_policy: this is the same field as lbPolicy\n",
+		},
+		"a certificate with its key": {
+			in: `{"static_resources": {"clusters": [{"name": "c", "x": 1, "transport_socket": {"name": "tls", "typed_config": {` + url + `extensions.transport_sockets.tls.v3.UpstreamTlsContext",` +
+				`"common_tls_context": {"tls_certificates": [{"certificate_chain": {"filename": "/c"}, "private_key": {"inline_string": "k"}}]}}}}]}}`,
+			left: `note: clusters/c: its certificate with the private key became secrets/c-tls
+left out: clusters/c: line 1: /static_resources/clusters/0/x: Cluster has no such field
+note: secrets/c-tls: line 1: /static_resources/clusters/0/transport_socket/typed_config/common_tls_context/tls_certificates/0/certificate_chain: the proxies read this from their own file /c, which nobody here checks: "fairlead secret" makes a secret of it
+left out: secrets/c-tls: line 1: /static_resources/clusters/0/transport_socket/typed_config/common_tls_context/tls_certificates/0: it is a part of clusters/c, which is left out
+`,
+		},
+		"endpoints that a dump shows of a cluster that has names": {
+			in: `{"configs": [{` + url + `admin.v3.ClustersConfigDump", "dynamic_active_clusters": [{"cluster": {"name": "dns", "type": "STRICT_DNS", "lb_policy": "RANDOM", "lbPolicy": "RANDOM"}},
+					{"cluster": {"name": "eds", "type": "EDS", "lb_policy": "RANDOM", "lbPolicy": "RANDOM"}}]},
+				{` + url + `admin.v3.EndpointsConfigDump", "dynamic_endpoint_configs": [{"endpoint_config": {"cluster_name": "dns"}}, {"endpoint_config": {"cluster_name": "eds"}}]}]}`,
+			documents: "endpoints/eds", // which came over xDS, for whichever cluster
+			left: `left out: clusters/dns: line 1: /configs/0/dynamic_active_clusters/0/cluster/lb_policy: this is the same field as lbPolicy
+left out: clusters/eds: line 2: /configs/0/dynamic_active_clusters/1/cluster/lb_policy: this is the same field as lbPolicy
+`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			documents, left := told(t, c.in, c.o)
+			if documents != c.documents || left != c.left {
+				t.Errorf("documents %s, want %s\n%s", documents, c.documents, cmp.Diff(c.left, left))
+			}
+		})
+	}
+}

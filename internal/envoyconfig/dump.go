@@ -81,7 +81,7 @@ func (r *reader) named(t fleet.Type, field string) func(placed) {
 // found by DNS. It calls those of a cluster that came over xDS dynamic too.
 func (r *reader) lookedUp() map[string]bool {
 	looked, fetched := map[string]bool{}, map[string]bool{}
-	for ref, body := range r.taken {
+	find := func(ref fleet.Ref, body object) {
 		switch kind := text(body, "type"); {
 		case ref.Type != fleet.Cluster:
 		case kind == "EDS" || has(body, "eds_cluster_config"):
@@ -89,6 +89,12 @@ func (r *reader) lookedUp() map[string]bool {
 		default:
 			looked[ref.Name] = true
 		}
+	}
+	for ref, body := range r.taken {
+		find(ref, body)
+	}
+	for ref, body := range r.unread { // these say likewise what the endpoints of their names are
+		find(ref, body)
 	}
 	for name := range fetched {
 		delete(looked, name)

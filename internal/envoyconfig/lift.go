@@ -75,9 +75,27 @@ const timesNamed = 4
 
 const tooMany = "stay in it: they are so many that their names would be far longer than what was sent"
 
+// takePart takes a part of a resource as one of its own.
+func (r *reader) takePart(part, of fleet.Ref, o placed) {
+	r.take(part, o)
+	r.wholes[part] = []fleet.Ref{of}
+}
+
+// hasPart reports whether the part was taken already, of another resource or by itself.
+func (r *reader) hasPart(part, of fleet.Ref, body object) bool {
+	if was, there := r.taken[part]; !there || !reflect.DeepEqual(was, body) {
+		return false
+	}
+	if all := r.wholes[part]; len(all) > 0 && all[len(all)-1] != of { // what stands in the text by itself is a part of nothing
+		r.wholes[part] = append(all, of)
+	}
+	return true
+}
+
 // routes takes the routes out of a listener's HTTP connection managers.
 func (r *reader) routes(listener string, body object) {
-	each(r.at[fleet.Ref{Type: fleet.Listener, Name: listener}].at, body, func(p placed) {
+	of := fleet.Ref{Type: fleet.Listener, Name: listener}
+	each(r.at[of].at, body, func(p placed) {
 		o := p.object
 		if !strings.HasSuffix(text(o, "@type"), ".HttpConnectionManager") {
 			return
@@ -98,13 +116,13 @@ func (r *reader) routes(listener string, body object) {
 			return
 		}
 		set(routes, "name", name)
-		if was, there := r.taken[fleet.Ref{Type: fleet.Route, Name: name}]; !there || !reflect.DeepEqual(was, routes) {
+		if !r.hasPart(fleet.Ref{Type: fleet.Route, Name: name}, of, routes) {
 			if free := r.free(fleet.Route, name); free != name {
 				r.stays(fleet.Route.Slug()+"/"+free, fmt.Sprintf("in listeners/%s its name was %s, which other routes have too", listener, name))
 				name = free
 			}
 			set(routes, "name", name)
-			r.take(fleet.Ref{Type: fleet.Route, Name: name}, p.child("route_config"))
+			r.takePart(fleet.Ref{Type: fleet.Route, Name: name}, of, p.child("route_config"))
 		}
 		drop(o, "route_config")
 		set(o, "rds", object{"route_config_name": name, "config_source": fromADS()})
@@ -115,7 +133,8 @@ func (r *reader) routes(listener string, body object) {
 // for DNS, and the proxy looks them up.
 func (r *reader) endpoints(cluster string, body object) {
 	kind, _ := get(body, "type").(string)
-	in := placed{body, r.at[fleet.Ref{Type: fleet.Cluster, Name: cluster}].at}.child("load_assignment")
+	of := fleet.Ref{Type: fleet.Cluster, Name: cluster}
+	in := placed{body, r.at[of].at}.child("load_assignment")
 	load := in.object
 	if load == nil || has(body, "cluster_type") || kind != "" && kind != "STATIC" || get(body, "type") != nil && kind == "" {
 		return
@@ -128,10 +147,10 @@ func (r *reader) endpoints(cluster string, body object) {
 		return
 	}
 	set(load, "cluster_name", name)
-	if was, there := r.taken[fleet.Ref{Type: fleet.Endpoint, Name: name}]; !there || !reflect.DeepEqual(was, load) {
+	if !r.hasPart(fleet.Ref{Type: fleet.Endpoint, Name: name}, of, load) {
 		name = r.free(fleet.Endpoint, name)
 		set(load, "cluster_name", name)
-		r.take(fleet.Ref{Type: fleet.Endpoint, Name: name}, in)
+		r.takePart(fleet.Ref{Type: fleet.Endpoint, Name: name}, of, in)
 	}
 	eds := object{"eds_config": fromADS()}
 	if name != cluster {
@@ -160,6 +179,7 @@ func (r *reader) keys(ref fleet.Ref, body object) {
 		for _, c := range certificates {
 			name := r.free(fleet.Secret, ref.Name+"-tls")
 			secret := fleet.Ref{Type: fleet.Secret, Name: name}
+			r.wholes[secret] = []fleet.Ref{ref}
 			r.taken[secret], r.at[secret] = object{"name": name, "tls_certificate": c.object}, where{c.at, "/tls_certificate"}
 			sds = append(sds, object{"name": name, "sds_config": fromADS()})
 			what := "its certificate with the private key"
