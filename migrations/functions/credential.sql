@@ -1,7 +1,7 @@
 -- A door across tenants, which does not lead to a deleted one, nor to one that another cell has: what stands behind a node credential's id.
 CREATE OR REPLACE FUNCTION find_node_credential(p_id uuid)
 RETURNS TABLE (tenant_id uuid, fleet_id uuid, hash bytea, nodes text, expires_at timestamptz, revoked_at timestamptz)
-LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp SET enable_seqscan = off AS $$
 BEGIN
   RETURN QUERY
   SELECT c.tenant_id, c.fleet_id, c.hash, c.nodes, c.expires_at, c.revoked_at

@@ -13,7 +13,7 @@ CREATE OR REPLACE FUNCTION find_session(p_id uuid)
 RETURNS TABLE (hash bytea, created_at timestamptz, last_seen_at timestamptz, idle_at timestamptz, expires_at timestamptz, ended_at timestamptz,
                credential_id uuid, operator boolean, tenant_id uuid, role text, name text, fleet_id uuid, writes_secrets boolean, uses_secrets text[],
                token_created_at timestamptz, token_expires_at timestamptz, token_revoked_at timestamptz)
-LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp SET enable_seqscan = off AS $$
 BEGIN
   RETURN QUERY
   SELECT s.hash, s.created_at, s.last_seen_at, s.last_seen_at + session_idle(), s.expires_at, s.ended_at,

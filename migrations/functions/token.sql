@@ -3,7 +3,7 @@
 CREATE OR REPLACE FUNCTION find_token(p_id uuid)
 RETURNS TABLE (operator boolean, tenant_id uuid, hash bytea, role text, name text, fleet_id uuid, writes_secrets boolean, uses_secrets text[],
                created_at timestamptz, expires_at timestamptz, revoked_at timestamptz)
-LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
+LANGUAGE plpgsql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp SET enable_seqscan = off AS $$
 BEGIN
   RETURN QUERY
   SELECT false, t.tenant_id, t.hash, t.role, t.name, t.fleet_id, t.writes_secrets, nullif(t.uses_secrets, '{}'), t.created_at, t.expires_at, t.revoked_at
