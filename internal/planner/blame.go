@@ -63,8 +63,12 @@ func (c *Client) candidates(r *Response) []snapshot.Exception {
 	return all
 }
 
-// accuse finds who is to blame for a refusal, or begins the search for that.
+// accuse finds who is to blame for a refusal, or begins the search for that. While something was offered that the target has no more, that goes first, and nobody
+// is to blame: what is left is refused again, or taken.
 func (c *Client) accuse(t fleet.Type, r *Response, words string) {
+	if c.withdraw(t, r) {
+		return
+	}
 	x := repair.Refusal{Type: t, Words: words, Target: c.overlay.base, Candidates: c.candidates(r), Sent: r.Resources, Whole: r.blind && t.FullSet()}
 	for _, ch := range r.changes {
 		if len(x.Candidates) == 0 && ch.new != nil {
@@ -72,6 +76,21 @@ func (c *Client) accuse(t fleet.Type, r *Response, words string) {
 		}
 	}
 	c.refusedBy(x)
+}
+
+// withdraw offers no more what was offered of what the target has no more, and reports whether there was any in the response.
+func (c *Client) withdraw(t fleet.Type, r *Response) bool {
+	tr, l := &c.pos.Types[t], c.inputs(c.overlay.base)
+	var edits []doubtEdit
+	for _, x := range r.Resources {
+		if d := tr.Doubts.of(x.Name); d != nil && d.Offered != nil && l.lookup(t, x.Name) == nil {
+			withdrawn := *d
+			withdrawn.Offered = nil
+			edits = append(edits, doubtEdit{x.Name, &withdrawn})
+		}
+	}
+	c.in.cast(t, tr, edits)
+	return len(edits) > 0
 }
 
 // refusedBy passes on what is found out of a refusal. Until the node's target leaves out what is to blame the search keeps it back.

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/snapshot"
@@ -318,6 +319,77 @@ func TestEndpointsOfASetThatIsNotKnownStay(t *testing.T) {
 	s.step(two, "nothing", "")
 	if s.c.Settled() != 2 {
 		t.Errorf("settled at %d, want 2", s.c.Settled())
+	}
+}
+
+// TestClustersOfASetThatIsNotKnownStay: a client of state of the world comes with a version of clusters that nobody knows, to a server that reads of a swap
+// only then, that has just read of it, or of one more change. The cluster that its route names leaves after the route has gone elsewhere.
+func TestClustersOfASetThatIsNotKnownStay(t *testing.T) {
+	t.Parallel()
+	before := first(t, "clusters a@1 z@1; endpoints a@1 z@1; routes r@1>a")
+	swap, swapped := after(t, before, "clusters b@2 z@2; endpoints b@2 z@2; routes r@2>b")
+	_, later := after(t, swap, "clusters b@2 z@3; endpoints b@2 z@2; routes r@2>b")
+	for about, c := range map[string]struct {
+		then, now *snapshot.Target
+		z         string
+	}{
+		"was behind":              {snapshot.NewTarget(before, nil), swapped, "z@2"},
+		"has just read of it":     {swapped, swapped, "z@2"},
+		"has read of more":        {later, later, "z@3"},
+		"was behind it, and more": {swapped, later, "z@3"},
+	} {
+		s := &script{t: t, c: client{t: t, Envoy: true}}
+		s.c.Subscribe(request{Type: fleet.Cluster, Version: "of a, y and z"}, c.then)
+		s.c.Subscribe(request{Type: fleet.Endpoint, Names: []string{"a", "y", "z"}, Version: "of a, y and z"}, c.then)
+		s.c.Subscribe(request{Type: fleet.Route, Names: []string{"r"}, Version: before.Types[fleet.Route].Sum().String()}, c.then)
+		clusters := s.send(c.now)
+		if got := describe(clusters); got != "clusters a@1 b@2 "+c.z {
+			t.Fatalf("%s: got %s", about, got)
+		}
+		s.c.Subscribe(request{Type: fleet.Endpoint, Names: []string{"a", "b", "z"}, Version: "of a, y and z"}, c.now)
+		s.step(c.now, "endpoints b@2 z@2", "")
+		s.c.Acknowledge(fleet.Cluster, clusters.Nonce)
+		s.step(c.now, "routes r@2", "")
+		s.step(c.now, "clusters b@2 "+c.z, "")
+		s.step(c.now, "nothing", "")
+		if s.c.Settled() != c.now.Revision {
+			t.Errorf("%s: settled at %d, want %d", about, s.c.Settled(), c.now.Revision)
+		}
+	}
+}
+
+// TestWhatStandsInForASetThatIsNotKnownIsNotBlamed: a client refuses clusters, or waits in them for endpoints, with one among them that the fleet has no more. That goes
+// first. What is left is to blame only if it is refused again.
+func TestWhatStandsInForASetThatIsNotKnownIsNotBlamed(t *testing.T) {
+	t.Parallel()
+	before := first(t, "clusters a@1 z@1; endpoints a@1 z@1; routes r@1>a")
+	_, now := after(t, before, "clusters b@2 z@2; endpoints b@2 z@2; routes r@2>b")
+	for _, refused := range []bool{true, false} {
+		s := &script{t: t, c: client{t: t, Envoy: true, Now: start}}
+		s.c.Subscribe(request{Type: fleet.Cluster, Version: "of a, y and z"}, now)
+		s.c.Subscribe(request{Type: fleet.Endpoint, Names: []string{"a", "y", "z"}, Version: "of a, y and z"}, now)
+		s.c.Subscribe(request{Type: fleet.Route, Names: []string{"r"}, Version: before.Types[fleet.Route].Sum().String()}, now)
+		clusters := s.send(now)
+		if refused {
+			s.c.Refuse(fleet.Cluster, clusters.Nonce, "error initializing configuration")
+		} else {
+			s.c.Subscribe(request{Type: fleet.Endpoint, Names: []string{"a", "b", "z"}, Version: "of a, y and z"}, now)
+			s.step(now, "endpoints b@2 z@2", "")
+			s.c.Now = s.c.Now.Add(time.Minute)
+		}
+		clusters = s.send(now)
+		if clusters == nil || describe(clusters) != "clusters b@2 z@2" {
+			t.Fatalf("refused %v: it is sent %v", refused, clusters)
+		}
+		if vs := s.c.Verdicts(); len(vs) > 0 {
+			t.Errorf("refused %v: blamed is %+v", refused, vs)
+		}
+		if refused {
+			s.c.Refuse(fleet.Cluster, clusters.Nonce, says(fleet.Cluster, "b"))
+			if vs := s.c.Verdicts(); len(vs) != 1 || len(vs[0].Blame) != 1 || vs[0].Blame[0].Refused.Name != "b" {
+				t.Errorf("it is refused again, and blamed is %+v", vs)
+			}
+		}
 	}
 }
 

@@ -48,7 +48,7 @@ func (c *Client) resumeSotW(r *Request, target *snapshot.Target) {
 	tr.Unknown = !known && r.Version != ""
 	if c.reports[t] = held; tr.Unknown {
 		c.reports[t] = tr.Sub.names // it may be of all of them
-		if t == fleet.Endpoint {
+		if t == fleet.Endpoint || t == fleet.Cluster {
 			tr.Doubts = c.doubtAll(t, target)
 		}
 	}
@@ -65,8 +65,9 @@ func (c *Client) resumeSotW(r *Request, target *snapshot.Target) {
 	}
 }
 
-// doubtAll has every name of a set that is not known be in doubt: what there is goes out, and of what there is not nothing is said, as the
-// client may have it and go on with it. For streams with one subscription it is worked out once: all of a fleet may come back like that.
+// doubtAll has in doubt what a client may hold of a set that is not known. Every name of endpoints is: what there is goes out, and of what there is not
+// nothing is said, as the client may have it and go on with it. Of clusters what the view has is, and what it had: what the client's routes may go to
+// is offered until they go elsewhere. For streams with one subscription it is worked out once: all of a fleet may come back like that.
 func (c *Client) doubtAll(t fleet.Type, target *snapshot.Target) *Doubts {
 	sub := c.pos.Types[t].Sub
 	return c.believed(beliefKey{sub: sub, unknown: true}, target, func() belief {
@@ -74,8 +75,37 @@ func (c *Client) doubtAll(t fleet.Type, target *snapshot.Target) *Doubts {
 		for n := range sub.names.All() {
 			doubts = append(doubts, doubtEdit{n.Name, &Doubt{}})
 		}
+		if t == fleet.Cluster {
+			doubts = c.lately(target)
+		}
 		return belief{doubts: c.in.doubts(t, nil, doubts)}
 	}).doubts
+}
+
+// lately are the clusters that the view has, and those that it had and has not any more, each as it was last.
+func (c *Client) lately(target *snapshot.Target) (doubts []doubtEdit) {
+	l, seen := c.inputs(target), map[string]bool{}
+	offer := func(set *snapshot.Set) {
+		for r := range set.All() {
+			if !seen[r.Name] {
+				seen[r.Name] = true
+				doubts = append(doubts, doubtEdit{r.Name, &Doubt{Refs: r.Refs, Offered: r}})
+			}
+		}
+	}
+	offer(l.wantedOf(fleet.Cluster, target))
+	last, tried := target.Types[fleet.Cluster], 0
+	for _, e := range target.Recent {
+		if e.Types[fleet.Cluster] == last {
+			continue
+		}
+		last = e.Types[fleet.Cluster]
+		if tried += last.Len(); tried > maxTried {
+			break
+		}
+		offer(l.wantedOf(fleet.Cluster, target.Before(fleet.Cluster, e.Types)[0]))
+	}
+	return doubts
 }
 
 // mayHaveAskedAnew reports whether the client may have given names up and asked for them again, and lost

@@ -109,6 +109,10 @@ func (c *Client) presumeStuck(target *snapshot.Target) {
 	c.overlay.base = target
 	f := c.inFlight[t]
 	f.presumed, f.idle = true, nil
+	if c.withdraw(t, f.Response) { // it may wait for endpoints of what is there no more
+		c.pos.Warm = nil
+		return
+	}
 	all, sure := c.neverAsked(f), true
 	if len(all) == 0 {
 		all = c.candidates(f.Response)

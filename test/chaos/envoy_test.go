@@ -232,7 +232,7 @@ func (a *tenant) clusters(t *testing.T) (names []string) {
 	return names
 }
 
-// addEnvoys starts some for each tenant, of both protocols in turn, and waits until they serve. With a standby servers are behind more often, and all are of delta (docs/soak.md).
+// addEnvoys starts some for each tenant, of both protocols in turn, and waits until they serve.
 func (in *installation) addEnvoys(roaming context.Context, t *testing.T, h *history, each int, stay time.Duration, draw func(uint64) *rand.Rand) {
 	t.Helper()
 	in.Late = []fleet.Type{fleet.Cluster, fleet.Endpoint, fleet.Listener, fleet.Route} // no server may answer for longer than they wait
@@ -240,8 +240,8 @@ func (in *installation) addEnvoys(roaming context.Context, t *testing.T, h *hist
 		doc := tenant.swap(0)
 		for k := range each {
 			n := node{tenant.slug, fmt.Sprint("envoy-", k)}
-			e := &envoy{node: n, delta: in.standby != nil || (i+k)%2 == 0, tenant: tenant, in: in, h: h, port: world.FreePort(t), names: tenant.names, rng: draw(uint64(5000 + 10*i + k)), start: -1, ready: -1} //nolint:gosec // small
-			e.via = newVia(t, &via{node: n, addresses: in.streams(), roaming: roaming, stay: stay, h: h, rng: draw(uint64(6000 + 10*i + k))})                                                                    //nolint:gosec // small
+			e := &envoy{node: n, delta: (i+k)%2 == 0, tenant: tenant, in: in, h: h, port: world.FreePort(t), names: tenant.names, rng: draw(uint64(5000 + 10*i + k)), start: -1, ready: -1} //nolint:gosec // small
+			e.via = newVia(t, &via{node: n, addresses: in.streams(), roaming: roaming, stay: stay, h: h, rng: draw(uint64(6000 + 10*i + k))})                                               //nolint:gosec // small
 			in.envoys, in.refusers[n] = append(in.envoys, e), true
 			h.join(n)
 			doc += e.own()
