@@ -80,6 +80,8 @@ func decide(s situation) decision {
 		replace = s.knowledge == lastKnown || s.knowledge == unknown && s.listener
 	case pendingCluster: // else what the client may have would keep clusters that nobody names any more
 		replace = s.earlier || s.write && (s.knowledge == lastKnown || s.knowledge == unknown)
+	case inUse: // endpoints of a cluster that leaves, which the client may wait for
+		replace = s.knowledge == unknown
 	case referenced:
 		replace = s.knowledge == lastKnown || s.knowledge == unknown // then a set without it might take it away
 	}

@@ -27,7 +27,7 @@ type Doubt struct {
 	Last      *snapshot.Resource // the last version that the client confirmed
 	Version   string             // as reported, if there is no such
 	Refs      []fleet.Ref        // what any of the versions names
-	Offered   *snapshot.Resource // of a cluster whose client's set is not known: the version that was sent last, unless that may be to blame
+	Offered   *snapshot.Resource // where the client's set is not known: the version that was sent last, or may have been, unless that may be to blame
 }
 
 // Doubts are the names of a type that are in doubt. They are immutable and interned: streams that doubt the same stand in one

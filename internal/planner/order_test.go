@@ -296,7 +296,7 @@ func TestAChangedClusterIsSentItsEndpointsThoughItLeaves(t *testing.T) {
 }
 
 // TestEndpointsOfASetThatIsNotKnownStay: a client of state of the world returns with a version of endpoints that no revision had, as it gave up one of
-// two names since. It has those of a cluster that leaves, which a route names still.
+// two names since. A cluster that leaves, which a route names still, is given those that it had.
 func TestEndpointsOfASetThatIsNotKnownStay(t *testing.T) {
 	t.Parallel()
 	one := world(t, 1, "clusters a@1; endpoints a@1; routes r@1>a")
@@ -309,7 +309,7 @@ func TestEndpointsOfASetThatIsNotKnownStay(t *testing.T) {
 	if got := describe(clusters); got != "clusters a@1 b@1" {
 		t.Fatalf("got %s", got)
 	}
-	s.step(two, "nothing", "")
+	s.step(two, "endpoints a@1", "")
 	s.c.Subscribe(request{Type: fleet.Endpoint, Names: []string{"a", "b"}, Version: "of a and z"}, two)
 	s.step(two, "endpoints b@1", "")
 	s.step(two, "nothing", "")
@@ -323,31 +323,31 @@ func TestEndpointsOfASetThatIsNotKnownStay(t *testing.T) {
 }
 
 // TestClustersOfASetThatIsNotKnownStay: a client of state of the world comes with a version of clusters that nobody knows, to a server that reads of a swap
-// only then, that has just read of it, or of one more change. The cluster that its route names leaves after the route has gone elsewhere.
+// only then, that has just read of it, or of one more change. The cluster that its route names leaves after the route has gone elsewhere, one that nothing named with it, if not at once.
 func TestClustersOfASetThatIsNotKnownStay(t *testing.T) {
 	t.Parallel()
-	before := first(t, "clusters a@1 z@1; endpoints a@1 z@1; routes r@1>a")
+	before := first(t, "clusters a@1 u@1 z@1; endpoints a@1 z@1; routes r@1>a")
 	swap, swapped := after(t, before, "clusters b@2 z@2; endpoints b@2 z@2; routes r@2>b")
 	_, later := after(t, swap, "clusters b@2 z@3; endpoints b@2 z@2; routes r@2>b")
 	for about, c := range map[string]struct {
 		then, now *snapshot.Target
-		z         string
+		first, z  string
 	}{
-		"was behind":              {snapshot.NewTarget(before, nil), swapped, "z@2"},
-		"has just read of it":     {swapped, swapped, "z@2"},
-		"has read of more":        {later, later, "z@3"},
-		"was behind it, and more": {swapped, later, "z@3"},
+		"was behind":              {snapshot.NewTarget(before, nil), swapped, "clusters a@1 b@2 u@1 z@2", "z@2"},
+		"has just read of it":     {swapped, swapped, "clusters a@1 b@2 z@2", "z@2"},
+		"has read of more":        {later, later, "clusters a@1 b@2 z@3", "z@3"},
+		"was behind it, and more": {swapped, later, "clusters a@1 b@2 z@3", "z@3"},
 	} {
 		s := &script{t: t, c: client{t: t, Envoy: true}}
 		s.c.Subscribe(request{Type: fleet.Cluster, Version: "of a, y and z"}, c.then)
 		s.c.Subscribe(request{Type: fleet.Endpoint, Names: []string{"a", "y", "z"}, Version: "of a, y and z"}, c.then)
 		s.c.Subscribe(request{Type: fleet.Route, Names: []string{"r"}, Version: before.Types[fleet.Route].Sum().String()}, c.then)
 		clusters := s.send(c.now)
-		if got := describe(clusters); got != "clusters a@1 b@2 "+c.z {
+		if got := describe(clusters); got != c.first {
 			t.Fatalf("%s: got %s", about, got)
 		}
 		s.c.Subscribe(request{Type: fleet.Endpoint, Names: []string{"a", "b", "z"}, Version: "of a, y and z"}, c.now)
-		s.step(c.now, "endpoints b@2 z@2", "")
+		s.step(c.now, "endpoints a@1 b@2 z@2", "")
 		s.c.Acknowledge(fleet.Cluster, clusters.Nonce)
 		s.step(c.now, "routes r@2", "")
 		s.step(c.now, "clusters b@2 "+c.z, "")
@@ -374,7 +374,7 @@ func TestWhatStandsInForASetThatIsNotKnownIsNotBlamed(t *testing.T) {
 			s.c.Refuse(fleet.Cluster, clusters.Nonce, "error initializing configuration")
 		} else {
 			s.c.Subscribe(request{Type: fleet.Endpoint, Names: []string{"a", "b", "z"}, Version: "of a, y and z"}, now)
-			s.step(now, "endpoints b@2 z@2", "")
+			s.step(now, "endpoints a@1 b@2 z@2", "")
 			s.c.Now = s.c.Now.Add(time.Minute)
 		}
 		clusters = s.send(now)

@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"slices"
+
 	"fairlead/internal/fleet"
 	"fairlead/internal/snapshot"
 )
@@ -65,35 +67,35 @@ func (c *Client) resumeSotW(r *Request, target *snapshot.Target) {
 	}
 }
 
-// doubtAll has in doubt what a client may hold of a set that is not known. Every name of endpoints is: what there is goes out, and of what there is not
-// nothing is said, as the client may have it and go on with it. Of clusters what the view has is, and what it had: what the client's routes may go to
-// is offered until they go elsewhere. For streams with one subscription it is worked out once: all of a fleet may come back like that.
+// doubtAll has in doubt what a client may hold of a set that is not known. Of endpoints that is every name: what there is goes out, and of what there is not
+// the client is told nothing that takes it away, as it may go on with it. Of clusters it is what the view has, and what it had: what the client's routes may go to
+// is offered until they go elsewhere, with its endpoints. For streams with one subscription it is worked out once: all of a fleet may come back like that.
 func (c *Client) doubtAll(t fleet.Type, target *snapshot.Target) *Doubts {
 	sub := c.pos.Types[t].Sub
 	return c.believed(beliefKey{sub: sub, unknown: true}, target, func() belief {
-		doubts := make([]doubtEdit, 0, sub.names.Len())
-		for n := range sub.names.All() {
-			doubts = append(doubts, doubtEdit{n.Name, &Doubt{}})
-		}
+		var doubts []doubtEdit
 		if t == fleet.Cluster {
 			doubts = c.lately(target)
+		} else {
+			for n := range sub.names.All() {
+				doubts = append(doubts, doubtEdit{n.Name, &Doubt{Offered: target.Latest(t, n.Name)}})
+			}
 		}
 		return belief{doubts: c.in.doubts(t, nil, doubts)}
 	}).doubts
 }
 
-// lately are the clusters that the view has, and those that it had and has not any more, each as it was last.
+// lately are the clusters that the view has, and those that it had and has not any more, each as it was last, if something named it there: only what may go
+// to one misses it.
 func (c *Client) lately(target *snapshot.Target) (doubts []doubtEdit) {
 	l, seen := c.inputs(target), map[string]bool{}
-	offer := func(set *snapshot.Set) {
-		for r := range set.All() {
-			if !seen[r.Name] {
-				seen[r.Name] = true
-				doubts = append(doubts, doubtEdit{r.Name, &Doubt{Refs: r.Refs, Offered: r}})
-			}
-		}
+	offer := func(r *snapshot.Resource) {
+		seen[r.Name] = true
+		doubts = append(doubts, doubtEdit{r.Name, &Doubt{Refs: r.Refs, Offered: r}})
 	}
-	offer(l.wantedOf(fleet.Cluster, target))
+	for r := range l.wantedOf(fleet.Cluster, target).All() {
+		offer(r)
+	}
 	last, tried := target.Types[fleet.Cluster], 0
 	for _, e := range target.Recent {
 		if e.Types[fleet.Cluster] == last {
@@ -103,9 +105,21 @@ func (c *Client) lately(target *snapshot.Target) (doubts []doubtEdit) {
 		if tried += last.Len(); tried > maxTried {
 			break
 		}
-		offer(l.wantedOf(fleet.Cluster, target.Before(fleet.Cluster, e.Types)[0]))
+		before := target.Before(fleet.Cluster, e.Types)[0]
+		for r := range l.wantedOf(fleet.Cluster, before).All() {
+			if !seen[r.Name] && named(before, r) {
+				offer(r)
+			}
+		}
 	}
 	return doubts
+}
+
+// named reports whether something of a target names a cluster.
+func named(target *snapshot.Target, r *snapshot.Resource) bool {
+	return slices.ContainsFunc(fleet.Types(), func(t fleet.Type) bool {
+		return len(target.Types[t].Naming(fleet.Ref{Type: fleet.Cluster, Name: r.Name})) > 0
+	})
 }
 
 // mayHaveAskedAnew reports whether the client may have given names up and asked for them again, and lost

@@ -163,27 +163,31 @@ func (h *history) checkClients(say func(string, ...any)) {
 
 // checkRest: in the end each client has what there is, or of what it refuses what it took last.
 func (h *history) checkRest(say func(string, ...any)) {
-	for _, w := range h.unsettled() {
+	unsettled, _ := h.unsettled()
+	for _, w := range unsettled {
 		say("unsettled: %s", w)
 	}
 }
 
 // unsettled tells which clients have something else than they are to have.
-func (h *history) unsettled() (wrong []string) {
+func (h *history) unsettled() (wrong []string, whose map[node]bool) {
+	whose = map[node]bool{}
 	for n, held := range h.held {
 		for k, want := range h.present {
 			if k.Tenant == n.Tenant && held[k.Name] != want && !h.refuses(n, content{k.Tenant, k.Name, want}) {
+				whose[n] = true
 				wrong = append(wrong, fmt.Sprintf("%v has %s at number %d, want %d", n, k.Name, held[k.Name], want))
 			}
 		}
 		for name, number := range held {
 			if _, known := h.present[key{n.Tenant, name}]; !known && number != 0 {
+				whose[n] = true
 				wrong = append(wrong, fmt.Sprintf("%v has %s, which is not there", n, name))
 			}
 		}
 	}
 	slices.Sort(wrong)
-	return wrong
+	return wrong, whose
 }
 
 // checkReceipts: what a receipt says that a client did it had done.

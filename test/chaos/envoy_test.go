@@ -109,7 +109,7 @@ func (e *envoy) run(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		e.h.requested(request{Node: e.node, Name: name, Since: past[0].place, Answer: answer})
+		e.h.requested(request{Node: e.node, Name: name, Since: past[0].place, Answer: answer, Clock: time.Now().Format(lineTime)})
 		e.seen(start, name, answer)
 	}
 }

@@ -162,10 +162,10 @@ func (in *installation) await(t *testing.T, h *history, writers []*writer) {
 	freed := map[string]bool{}
 	wait(func() []string {
 		h.mu.Lock()
-		wrong := h.unsettled()
+		wrong, whose := h.unsettled()
 		h.mu.Unlock()
 		for _, tenant := range in.tenants {
-			if len(wrong) > 0 && !freed[tenant.slug] && tenant.heldUp(t, in) {
+			if len(wrong) > 0 && !freed[tenant.slug] && tenant.heldUp(t, whose) {
 				freed[tenant.slug] = true
 				tenant.free(t, h, writers)
 			}

@@ -46,21 +46,24 @@ func (h *history) newest(tenant string) (newest int64) {
 	return newest
 }
 
-// heldUp reports whether the API says of an Envoy that it refuses a version for which nothing stands in, as it is not known what it has. In state of the
+// heldUp reports whether the API says of one of these nodes that it refuses a version for which nothing stands in, as it is not known what it has. In state of the
 // world it gets no clusters then (docs/semantics.md, 3.2): that happens where its server has never seen what the client had, in a fleet that changes too often to settle.
-func (a *tenant) heldUp(t *testing.T, in *installation) bool {
+func (a *tenant) heldUp(t *testing.T, nodes map[node]bool) bool {
 	t.Helper()
-	return slices.ContainsFunc(in.envoys, func(e *envoy) bool {
-		if e.tenant != a {
-			return false
+	for n := range nodes {
+		if n.Tenant != a.slug {
+			continue
 		}
 		r := answered(t, func(ctx context.Context) (*client.GetNodeResponse, error) {
-			return a.apis[0].GetNodeWithResponse(ctx, a.slug, fleetName, e.ID)
+			return a.apis[0].GetNodeWithResponse(ctx, a.slug, fleetName, n.ID)
 		})
-		return slices.ContainsFunc(r.JSON200.Refusals, func(x client.Refusal) bool {
+		if slices.ContainsFunc(r.JSON200.Refusals, func(x client.Refusal) bool {
 			return x.Ended == nil && x.Name == refusedName && x.ActionCode != nil && *x.ActionCode == client.Unknown
-		})
-	})
+		}) {
+			return true
+		}
+	}
+	return false
 }
 
 // free writes a version of that name which nobody refuses, as it is told to do.

@@ -23,6 +23,7 @@ type request struct {
 	Name         string // of the cluster that it was for; "": the one that the route names, which is always there
 	Since, Ended int64  // what was in force at Since may have been when it began
 	Answer       string // who answered, or what else came
+	Clock        string // when it did
 }
 
 // requested notes one that has ended.
@@ -130,7 +131,7 @@ func (h *history) checkRequest(r request, tenants map[string]bool, then *sight, 
 		return
 	}
 	if r.Name == "" {
-		say("failed: at %d to %d %v answered the route %q", r.Since, r.Ended, r.Node, r.Answer)
+		say("failed: at %s, %d to %d, %v answered the route %q", r.Clock, r.Since, r.Ended, r.Node, r.Answer)
 		return
 	}
 	for _, number := range may {
@@ -138,7 +139,7 @@ func (h *history) checkRequest(r request, tenants map[string]bool, then *sight, 
 			return
 		}
 	}
-	say("failed: at %d to %d %v answered %q for %s, of which it may have number %v%s", r.Since, r.Ended, r.Node, r.Answer, r.Name, may, h.tale(r.Node, r.Name))
+	say("failed: at %s, %d to %d, %v answered %q for %s, of which it may have number %v%s", r.Clock, r.Since, r.Ended, r.Node, r.Answer, r.Name, may, h.tale(r.Node, r.Name))
 }
 
 func swapName(n int64) string { return fmt.Sprint("swap-", n%3) }

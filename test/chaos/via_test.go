@@ -55,17 +55,22 @@ func newVia(t testing.TB, v *via) *via {
 		gs.Stop()
 		v.running.Wait()
 		if t.Failed() {
-			t.Logf("between %v and its servers:\n%s", v.node, strings.Join(v.said[max(0, len(v.said)-100):], "\n"))
+			t.Logf("between %v and its servers:\n%s", v.node, strings.Join(v.said[max(0, len(v.said)-lastSaid):], "\n"))
 		}
 	})
 	return v
 }
 
+const (
+	lineTime = "04:05.000" // of a log
+	lastSaid = 400
+)
+
 // say keeps a line for who reads the log of a test that failed.
 func (v *via) say(format string, args ...any) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.said = append(v.said, time.Now().Format("05.000 ")+fmt.Sprintf(format, args...))
+	v.said = append(v.said, time.Now().Format(lineTime)+" "+fmt.Sprintf(format, args...))
 }
 
 // forget is of an Envoy that is killed: what its streams still bring is not noted.
