@@ -97,7 +97,8 @@ func TestExportOfTheAudit(t *testing.T) {
 		must(t, err)
 		cancel()
 		defer func() {
-			if v := recover(); v != http.ErrAbortHandler || !errors.Is(c.note.err, context.Canceled) {
+			v := recover()
+			if cut, _ := v.(error); !errors.Is(cut, http.ErrAbortHandler) || !errors.Is(c.note.err, context.Canceled) {
 				t.Errorf("it ends with %v, and the log has %v", v, c.note.err)
 			}
 		}()
