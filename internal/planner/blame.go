@@ -63,13 +63,24 @@ func (c *Client) candidates(r *Response) []snapshot.Exception {
 	return all
 }
 
-// accuse finds who is to blame for a refusal, or begins the search for that. While something was offered that the target has no more, that goes first, and nobody
-// is to blame: what is left is refused again, or taken.
+// accuse finds who is to blame for a refusal, or begins the search for that. What was offered and the target has no more is not blamed: it goes if the words name it,
+// or name nothing. What is left is refused again, or ACKed.
 func (c *Client) accuse(t fleet.Type, r *Response, words string) {
-	if c.withdraw(t, r) {
-		return
+	all, gone := c.candidates(r), c.gone(t, r)
+	if len(gone) > 0 {
+		lists := repair.Lists(t, words)
+		named := slices.DeleteFunc(slices.Clone(gone), func(name string) bool { return !lists(name) })
+		all = slices.DeleteFunc(slices.Clone(all), func(x snapshot.Exception) bool { return slices.Contains(gone, x.Refused.Name) })
+		switch {
+		case len(named) > 0:
+			c.withdraw(t, named)
+			return
+		case !slices.ContainsFunc(all, func(x snapshot.Exception) bool { return lists(x.Refused.Name) }):
+			c.withdraw(t, gone)
+			return
+		}
 	}
-	x := repair.Refusal{Type: t, Words: words, Target: c.overlay.base, Candidates: c.candidates(r), Sent: r.Resources, Whole: r.blind && t.FullSet()}
+	x := repair.Refusal{Type: t, Words: words, Target: c.overlay.base, Candidates: all, Sent: r.Resources, Whole: r.blind && t.FullSet()}
 	for _, ch := range r.changes {
 		if len(x.Candidates) == 0 && ch.new != nil {
 			x.PutBack = append(x.PutBack, snapshot.Exception{Type: t, Refused: ch.new, Good: ch.old.lastGood(), Leave: ch.old.leftAlone()})
@@ -78,19 +89,27 @@ func (c *Client) accuse(t fleet.Type, r *Response, words string) {
 	c.refusedBy(x)
 }
 
-// withdraw offers no more what was offered of what the target has no more, and reports whether there was any in the response.
-func (c *Client) withdraw(t fleet.Type, r *Response) bool {
-	tr, l := &c.pos.Types[t], c.inputs(c.overlay.base)
-	var edits []doubtEdit
+// gone are the names of a response that were offered to a client of an unknown set, and that the target has no more.
+func (c *Client) gone(t fleet.Type, r *Response) (names []string) {
+	doubts, l := c.pos.Types[t].Doubts, c.inputs(c.overlay.base)
 	for _, x := range r.Resources {
-		if d := tr.Doubts.of(x.Name); d != nil && d.Offered != nil && l.lookup(t, x.Name) == nil {
-			withdrawn := *d
-			withdrawn.Offered = nil
-			edits = append(edits, doubtEdit{x.Name, &withdrawn})
+		if d := doubts.of(x.Name); d != nil && d.Offered != nil && l.lookup(t, x.Name) == nil {
+			names = append(names, x.Name)
 		}
 	}
+	return names
+}
+
+// withdraw offers names no more.
+func (c *Client) withdraw(t fleet.Type, names []string) {
+	tr := &c.pos.Types[t]
+	edits := make([]doubtEdit, 0, len(names))
+	for _, name := range names {
+		withdrawn := *tr.Doubts.of(name)
+		withdrawn.Offered = nil
+		edits = append(edits, doubtEdit{name, &withdrawn})
+	}
 	c.in.cast(t, tr, edits)
-	return len(edits) > 0
 }
 
 // refusedBy passes on what is found out of a refusal. Until the node's target leaves out what is to blame the search keeps it back.

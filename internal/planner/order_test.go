@@ -393,6 +393,35 @@ func TestWhatStandsInForASetThatIsNotKnownIsNotBlamed(t *testing.T) {
 	}
 }
 
+// TestWhatIsNamedIsBlamedBesideWhatStandsIn: a client refuses a cluster of the fleet by name. What it may have besides, and the fleet has no more, stays
+// while its route names it. If that is named, it goes.
+func TestWhatIsNamedIsBlamedBesideWhatStandsIn(t *testing.T) {
+	t.Parallel()
+	before := first(t, "clusters a@1 z@1; endpoints a@1 z@1; routes r@1>a")
+	snap, now := after(t, before, "clusters b@2 z@2; endpoints b@2 z@2; routes r@2>b")
+	for _, c := range []struct{ named, blamed, then string }{{"z", "z", "nothing"}, {"a", "", "clusters b@2 z@2"}} {
+		s := &script{t: t, c: client{t: t, Envoy: true, Now: start}}
+		s.c.Subscribe(request{Type: fleet.Cluster, Version: "of a, y and z"}, now)
+		s.c.Subscribe(request{Type: fleet.Endpoint, Names: []string{"a", "y", "z"}, Version: "of a, y and z"}, now)
+		s.c.Subscribe(request{Type: fleet.Route, Names: []string{"r"}, Version: before.Types[fleet.Route].Sum().String()}, now)
+		clusters := s.send(now)
+		s.c.Refuse(fleet.Cluster, clusters.Nonce, says(fleet.Cluster, c.named))
+		blamed, target := "", now
+		for _, v := range s.c.Verdicts() {
+			for _, x := range v.Blame {
+				blamed += x.Refused.Name
+			}
+			target = snapshot.NewTarget(snap, v.Blame)
+		}
+		if blamed != c.blamed {
+			t.Errorf("it names %s, and blamed is %q", c.named, blamed)
+		}
+		if r := s.send(target); c.then == "nothing" && r != nil && r.Type == fleet.Cluster || c.then != "nothing" && (r == nil || describe(r) != c.then) {
+			t.Errorf("it names %s, and is sent %v", c.named, r)
+		}
+	}
+}
+
 // TestEndpointsOfAClusterInDoubtStay while it does: the client may have the cluster, and something may name it.
 func TestEndpointsOfAClusterInDoubtStay(t *testing.T) {
 	t.Parallel()

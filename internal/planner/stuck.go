@@ -109,11 +109,15 @@ func (c *Client) presumeStuck(target *snapshot.Target) {
 	c.overlay.base = target
 	f := c.inFlight[t]
 	f.presumed, f.idle = true, nil
-	if c.withdraw(t, f.Response) { // it may wait for endpoints of what is there no more
-		c.pos.Warm = nil
-		return
-	}
 	all, sure := c.neverAsked(f), true
+	if gone := c.gone(t, f.Response); len(gone) > 0 {
+		all = slices.DeleteFunc(all, func(x snapshot.Exception) bool { return slices.Contains(gone, x.Refused.Name) })
+		if len(all) == 0 { // it may wait for endpoints of what is there no more
+			c.withdraw(t, gone)
+			c.pos.Warm = nil
+			return
+		}
+	}
 	if len(all) == 0 {
 		all = c.candidates(f.Response)
 		sure = len(all) == 1

@@ -119,7 +119,8 @@ func (h *history) tenants() map[string]bool {
 }
 
 // checkClients: a client gets what was committed for its tenant, and of a name no server gives it what was over before what the same server
-// gave it. A server that is behind another one may: it has not heard yet of what the client has, and may not be able to.
+// gave it. A server that is behind another one may: it has not heard yet of what the client has, and may not be able to. So may one that takes an Envoy for
+// stuck (docs/semantics.md, 3.8b).
 func (h *history) checkClients(say func(string, ...any)) {
 	type by struct{ server, name string }
 	at := map[node]map[by]int64{}      // up to which revision a server has brought each, whether it is started again or not
@@ -137,16 +138,18 @@ func (h *history) checkClients(say func(string, ...any)) {
 				say("crossed: %v received %s", n.Node, c.mark())
 				continue
 			}
-			if c.Number == 0 && has[n.Node][c.Name] == 0 {
-				continue // nothing is taken from it
+			if c.Number == has[n.Node][c.Name] {
+				continue // it has nothing at all, or what another server has given it, and keeps it until what is newer comes
 			}
 			all, of := index[c], by{n.Server, c.Name}
 			pos := at[n.Node][of]
 			i := slices.IndexFunc(all, func(s span) bool { return s.to > pos })
 			if i < 0 {
 				switch {
-				case len(all) > 0 && has[n.Node][c.Name] == c.Number:
-					// Another server has given it that, and here it keeps it until what is newer comes.
+				case len(all) > 0 && n.Repair:
+					if n.Did == acked { // from there on it is offered what is newer again
+						at[n.Node][of], has[n.Node][c.Name] = all[len(all)-1].from, c.Number
+					}
 				case len(all) > 0:
 					say("back: %v %s %s and was at revision %d%s", n.Node, n.Did, c.mark(), pos, h.tale(n.Node, c.Name))
 				default:

@@ -151,6 +151,18 @@ func TestWhatAClientHasIsNotGoingBack(t *testing.T) {
 	if back(h) {
 		t.Error("to be given again what it has is told as going back")
 	}
+	again := sound()
+	again.client(n1, acked, "xds 9", []content{{"acme", "a", 1}}) // as of revision 1, and of 3 too
+	again.client(n1, acked, "xds 1", []content{{"acme", "a", 1}})
+	if back(again) {
+		t.Error("to be given again what it has, which comes back later, is told as going back")
+	}
+	stuck := sound()
+	stuck.note(note{Node: n1, Did: acked, Server: "xds 1", Contents: older, Repair: true})
+	stuck.client(n1, acked, "xds 1", []content{{"acme", "a", 3}})
+	if back(stuck) {
+		t.Error("to be given what was known to be good, as it did not answer, is told as going back")
+	}
 	h.client(n1, acked, "xds 1", []content{{"acme", "a", 3}})
 	h.client(n1, acked, "xds 1", older)
 	if !back(h) {

@@ -69,6 +69,7 @@ type note struct {
 	Did      did
 	Server   string    // where it came from
 	Contents []content // those of a response, and what it took away
+	Repair   bool      // it was sent while another one was not answered yet, by a server that takes the Envoy for stuck: it may go back
 }
 
 // observation is what a receipt said of a node.
@@ -131,13 +132,18 @@ func (h *history) join(n node) {
 }
 
 func (h *history) client(n node, d did, server string, contents []content) {
+	h.note(note{Node: n, Did: d, Server: server, Contents: contents})
+}
+
+func (h *history) note(n note) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.clock++
-	h.notes = append(h.notes, note{h.clock, n, d, server, contents})
-	if d == acked {
-		for _, c := range contents {
-			h.held[n][c.Name] = c.Number
+	n.At = h.clock
+	h.notes = append(h.notes, n)
+	if n.Did == acked {
+		for _, c := range n.Contents {
+			h.held[n.Node][c.Name] = c.Number
 		}
 	}
 }

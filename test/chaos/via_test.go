@@ -63,7 +63,7 @@ func newVia(t testing.TB, v *via) *via {
 
 const (
 	lineTime = "04:05.000" // of a log
-	lastSaid = 400
+	lastSaid = 5000
 )
 
 // say keeps a line for who reads the log of a test that failed.
@@ -82,11 +82,11 @@ func (v *via) forget() {
 }
 
 // note writes something down unless the Envoy whose stream it was is gone.
-func (v *via) note(life int, d did, server string, contents []content) {
+func (v *via) note(life int, d did, server string, r response) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if life == v.life {
-		v.h.client(v.node, d, server, contents)
+		v.h.note(note{Node: v.node, Did: d, Server: server, Contents: r.contents, Repair: r.repair})
 	}
 }
 
@@ -164,7 +164,7 @@ func (v *via) pass(ctx context.Context, do func(context.Context, discoveryv3.Agg
 	if in, ok := metadata.FromIncomingContext(ctx); ok {
 		ctx = metadata.NewOutgoingContext(ctx, metadata.MD{"authorization": in.Get("authorization")})
 	}
-	return do(ctx, discoveryv3.NewAggregatedDiscoveryServiceClient(conn), &book{v: v, life: life, server: fmt.Sprint("xds ", server), open: map[string][]content{}})
+	return do(ctx, discoveryv3.NewAggregatedDiscoveryServiceClient(conn), &book{v: v, life: life, server: fmt.Sprint("xds ", server), open: map[string]response{}})
 }
 
 // relay passes messages on both ways until one of them ends.
@@ -206,14 +206,21 @@ type book struct {
 	server string
 
 	mu   sync.Mutex // guards open
-	open map[string][]content
+	open map[string]response
+}
+
+// response is one of clusters.
+type response struct {
+	contents []content
+	repair   bool
 }
 
 func (b *book) sent(nonce string, contents []content) {
 	b.mu.Lock()
-	b.open[nonce] = contents
+	r := response{contents, len(b.open) > 0}
+	b.open[nonce] = r
 	b.mu.Unlock()
-	b.v.note(b.life, received, b.server, contents)
+	b.v.note(b.life, received, b.server, r)
 }
 
 func (b *book) answered(typeURL, nonce string, refused bool) {
@@ -221,14 +228,14 @@ func (b *book) answered(typeURL, nonce string, refused bool) {
 		return
 	}
 	b.mu.Lock()
-	contents, is := b.open[nonce]
+	r, is := b.open[nonce]
 	delete(b.open, nonce)
 	b.mu.Unlock()
 	switch {
 	case !is: // it subscribes to something
 	case refused:
-		b.v.note(b.life, nacked, b.server, contents)
+		b.v.note(b.life, nacked, b.server, r)
 	default:
-		b.v.note(b.life, acked, b.server, contents)
+		b.v.note(b.life, acked, b.server, r)
 	}
 }
