@@ -80,7 +80,7 @@ type API struct {
 	finishBy  time.Time // set before draining is closed
 }
 
-var _ oapi.StrictServerInterface = (*API)(nil)
+var _ oapi.CalledServerInterface[*call] = (*API)(nil)
 
 // New builds the API. It is an error when an operation of the contract has no rule.
 func New(c Config) (*API, error) {
@@ -146,12 +146,12 @@ func (a *API) routes(k *contract, page http.Handler) *chi.Mux {
 			r.Method(http.MethodGet, path, page)
 		}
 	}
-	strict := oapi.NewStrictHandlerWithOptions(a, nil, oapi.StrictHTTPServerOptions{
+	strict := oapi.NewStrictHandlerWithOptions(a, callOf, nil, oapi.StrictHTTPServerOptions{
 		RequestErrorHandlerFunc:  func(w http.ResponseWriter, r *http.Request, err error) { fail(w, r, unreadable(r, err)) },
 		ResponseErrorHandlerFunc: fail,
 	})
 	oapi.HandlerWithOptions(strict, oapi.ChiServerOptions{
-		BaseRouter:       r.With(noStore, a.authenticated, a.paced, a.authorized, a.inTurn, a.known, a.latest, a.body, takesGzip, a.checked(k.validate)),
+		BaseRouter:       r.With(noStore, a.authenticated, a.paced, a.authorized, a.inTurn, a.known, a.latest, a.body, a.checked(k.validate)),
 		ErrorHandlerFunc: unbound,
 	})
 	return r
@@ -172,11 +172,11 @@ func (a *API) readiness(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), databasePatience)
 	defer cancel()
 	if a.cells != nil {
-		a.cells.readiness(ctx, w)
+		a.cells.readiness(ctx, w, note(r))
 		return
 	}
 	if err := a.ready(ctx); err != nil {
-		note(r.Context()).err = err
+		note(r).err = err
 		text := "not ready\n"
 		var why NotReady
 		if errors.As(err, &why) {

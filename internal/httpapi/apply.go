@@ -14,19 +14,19 @@ import (
 )
 
 // Apply implements apply.
-func (a *API) Apply(ctx context.Context, r oapi.ApplyRequestObject) (oapi.ApplyResponseObject, error) {
-	s, err := a.sentApply(ctx)
+func (a *API) Apply(ctx context.Context, c *call, r oapi.ApplyRequestObject) (oapi.ApplyResponseObject, error) {
+	s, err := a.sentApply(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	s.write.Idempotency = idempotency(ctx, r.Params.IdempotencyKey, "apply", sentDocument(ctx).bytes)
-	result, err := a.writeUsing(ctx, s.write, s.not, s.where, a.write)
+	s.write.Idempotency = idempotency(c, r.Params.IdempotencyKey, "apply", c.document.bytes)
+	result, err := a.writeUsing(ctx, c, s.write, s.not, s.where, a.write)
 	if err != nil {
-		return nil, repeated(s.toConfirm(ctx, s.refused(a.suggest(ctx, s.where, err))), s.write.Idempotency)
+		return nil, repeated(s.toConfirm(c, s.refused(a.suggest(ctx, c, s.where, err))), s.write.Idempotency)
 	}
 	warnings := append(s.warnings, absent(s.write.Changes, func(i int) bool { return !result.Deleted(i) }, s.at)...)
-	found, _ := s.findings(ctx, a)
-	return oapi.Apply200JSONResponse(writeResult(result, a.withDoubts(ctx, warnings, s.write.Changes, s.at), found)), nil
+	found, _ := s.findings(ctx, c, a)
+	return oapi.Apply200JSONResponse(writeResult(result, a.withDoubts(ctx, c, warnings, s.write.Changes, s.at), found)), nil
 }
 
 // sentApply is an apply, or a plan of one, as it was sent.
@@ -39,9 +39,9 @@ type sentApply struct {
 	seen      string // the field whose token tells what was seen
 }
 
-func (a *API) sentApply(ctx context.Context) (s sentApply, err error) {
-	sent, in := sentDocument(ctx), resource.Apply{}
-	err = a.compute(ctx, sizeKind(len(sent.bytes)), func(func() error) error {
+func (a *API) sentApply(ctx context.Context, c *call) (s sentApply, err error) {
+	sent, in := c.document, resource.Apply{}
+	err = a.compute(ctx, c, sizeKind(len(sent.bytes)), func(func() error) error {
 		raw, err := sent.json()
 		if err == nil {
 			in, err = resource.ParseApply(raw)
@@ -52,22 +52,22 @@ func (a *API) sentApply(ctx context.Context) (s sentApply, err error) {
 		return s, err
 	}
 	s.where, s.resources = newPlaces(), len(in.Resources)
-	s.write = store.Write{Actor: callOf(ctx).actor, Kind: "apply", Message: in.Message, Expect: (*fleet.Revision)(in.ExpectedRevision)}
-	if s.write.Changes, s.warnings, s.not, err = a.compileAll(ctx, in, s.where); err != nil {
+	s.write = store.Write{Actor: c.actor, Kind: "apply", Message: in.Message, Expect: (*fleet.Revision)(in.ExpectedRevision)}
+	if s.write.Changes, s.warnings, s.not, err = a.compileAll(ctx, c, in, s.where); err != nil {
 		return s, err
 	}
 	if s.resources == 0 && len(s.write.Changes) > 0 {
 		s.write.Kind = "delete"
 	}
 	s.write.Confirmed = new(store.Reasons)
-	if err := s.planned(ctx, "/plan", in.Plan); err != nil {
+	if err := s.planned(c, "/plan", in.Plan); err != nil {
 		return s, err
 	}
-	return s, s.planned(ctx, "/confirm", in.Confirm)
+	return s, s.planned(c, "/confirm", in.Confirm)
 }
 
 // planned reads a token of a plan, which must be of what was sent. Of two the older one tells what was seen.
-func (s *sentApply) planned(ctx context.Context, pointer, token string) error {
+func (s *sentApply) planned(c *call, pointer, token string) error {
 	if token == "" {
 		return nil
 	}
@@ -75,7 +75,7 @@ func (s *sentApply) planned(ctx context.Context, pointer, token string) error {
 	switch {
 	case !ok:
 		return resource.Errors{{Pointer: pointer, Code: "invalid_plan", Detail: write.NotAPlan}}
-	case plan.Content != write.ContentOf(callOf(ctx).fleet.ID, s.write.Changes):
+	case plan.Content != write.ContentOf(c.fleet.ID, s.write.Changes):
 		return errNotPlanned(pointer)
 	}
 	if s.write.Seen == nil || plan.Seen.Revision < s.write.Seen.Revision {
@@ -96,8 +96,8 @@ func (s *sentApply) at(change int) string {
 }
 
 // findings tells what is to be said of the fleet because of what was sent, and what that was found in.
-func (s *sentApply) findings(ctx context.Context, a *API) (*oapi.WriteFindings, *besides) {
-	return a.tellBeside(ctx, s.write.Changes, s.where.finding(sentAt(s.write.Changes, s.at)))
+func (s *sentApply) findings(ctx context.Context, c *call, a *API) (*oapi.WriteFindings, *besides) {
+	return a.tellBeside(ctx, c, s.write.Changes, s.where.finding(sentAt(s.write.Changes, s.at)))
 }
 
 // refused turns the store's refusal into a problem that points into what was sent.
@@ -112,20 +112,20 @@ func (s *sentApply) refused(err error) error {
 }
 
 // toConfirm gives a refusal until it is confirmed its token.
-func (s *sentApply) toConfirm(ctx context.Context, err error) error {
-	return toConfirm(err, write.ContentOf(callOf(ctx).fleet.ID, s.write.Changes))
+func (s *sentApply) toConfirm(c *call, err error) error {
+	return toConfirm(err, write.ContentOf(c.fleet.ID, s.write.Changes))
 }
 
 // compileAll compiles everything before it complains, so that all faults of a file are
 // told at once.
-func (a *API) compileAll(ctx context.Context, in resource.Apply, where *places) ([]store.ResourceChange, []oapi.FieldError, guarded, error) {
-	stored, err := a.kept(ctx, in.Resources)
+func (a *API) compileAll(ctx context.Context, c *call, in resource.Apply, where *places) ([]store.ResourceChange, []oapi.FieldError, guarded, error) {
+	stored, err := a.kept(ctx, c, in.Resources)
 	if err != nil {
 		return nil, nil, nil, err
 	}
 	var out compiled
-	err = a.compute(ctx, sizeKind(len(sentDocument(ctx).bytes)), func(step func() error) (err error) {
-		out, err = a.compileEach(ctx, in, stored, where, step)
+	err = a.compute(ctx, c, sizeKind(len(c.document.bytes)), func(step func() error) (err error) {
+		out, err = a.compileEach(c, in, stored, where, step)
 		return err
 	})
 	return out.changes, out.warnings, out.not, err
@@ -138,7 +138,7 @@ type compiled struct {
 	not      guarded
 }
 
-func (a *API) compileEach(ctx context.Context, in resource.Apply, stored map[store.Cursor]store.Resource, where *places, step func() error) (out compiled, err error) {
+func (a *API) compileEach(c *call, in resource.Apply, stored map[store.Cursor]store.Resource, where *places, step func() error) (out compiled, err error) {
 	var changes []store.ResourceChange
 	var warnings []oapi.FieldError
 	var bad resource.Errors
@@ -156,7 +156,7 @@ func (a *API) compileEach(ctx context.Context, in resource.Apply, stored map[sto
 			bad, changes = append(bad, faults...), append(changes, change)
 			continue
 		}
-		change, warn, refused, err := a.compile(ctx, withStep(d, step), where)
+		change, warn, refused, err := a.compile(c, withStep(d, step), where)
 		var faults resource.Errors
 		switch {
 		case errors.As(err, &faults):
@@ -170,7 +170,7 @@ func (a *API) compileEach(ctx context.Context, in resource.Apply, stored map[sto
 		}
 	}
 	for i, d := range in.Delete {
-		if err := mayWrite(ctx, d.Type, d.Name); err != nil {
+		if err := mayWrite(c, d.Type, d.Name); err != nil {
 			return out, err
 		}
 		changes = append(changes, store.ResourceChange{Type: d.Type, Name: d.Name, Variant: d.Variant, Delete: true})

@@ -13,9 +13,9 @@ import (
 )
 
 // ListAudit implements listAudit: newest first.
-func (a *API) ListAudit(ctx context.Context, r oapi.ListAuditRequestObject) (oapi.ListAuditResponseObject, error) {
+func (a *API) ListAudit(ctx context.Context, c *call, r oapi.ListAuditRequestObject) (oapi.ListAuditResponseObject, error) {
 	const list = "audit"
-	p, tenant := r.Params, callOf(ctx).tenant.ID
+	p, tenant := r.Params, c.tenant.ID
 	after, err := eventCursor(list, p.Cursor)
 	if err != nil {
 		return nil, err
@@ -37,8 +37,8 @@ func (a *API) ListAudit(ctx context.Context, r oapi.ListAuditRequestObject) (oap
 		return nil, err
 	}
 	if lines {
-		a.told(ctx, auditExport, "listAudit")
-		return oapi.ListAudit200ApplicationjsonlResponse{Body: &auditLines{ctx: ctx, store: a.store, tenant: tenant, filter: q, page: events, more: more}}, nil
+		a.told(c, auditExport, "listAudit")
+		return oapi.ListAudit200ApplicationjsonlResponse{Body: &auditLines{ctx: ctx, note: c.note, store: a.store, tenant: tenant, filter: q, page: events, more: more}}, nil
 	}
 	out := oapi.ListAudit200JSONResponse{Items: each(events, auditEventOf)}
 	if more != nil {
@@ -68,6 +68,7 @@ func auditEventOf(e store.AuditEvent) oapi.AuditEvent {
 // are. What fails after the answer has begun cuts the connection, so that nobody takes a part for all.
 type auditLines struct {
 	ctx    context.Context //nolint:containedctx // of the one request that reads it
+	note   *requestNote    // of the same
 	store  *store.Store
 	tenant fleet.TenantID
 	filter store.AuditFilter
@@ -83,7 +84,7 @@ func (l *auditLines) Read(p []byte) (int, error) {
 			return 0, io.EOF
 		}
 		if err := l.fill(); err != nil {
-			note(l.ctx).err = err
+			l.note.err = err
 			panic(http.ErrAbortHandler)
 		}
 	}

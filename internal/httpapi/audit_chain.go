@@ -9,8 +9,8 @@ import (
 )
 
 // GetAuditCheck implements getAuditCheck.
-func (a *API) GetAuditCheck(ctx context.Context, _ oapi.GetAuditCheckRequestObject) (oapi.GetAuditCheckResponseObject, error) {
-	tenant := callOf(ctx).tenant.ID
+func (a *API) GetAuditCheck(ctx context.Context, c *call, _ oapi.GetAuditCheckRequestObject) (oapi.GetAuditCheckResponseObject, error) {
+	tenant := c.tenant.ID
 	page, err := a.store.AuditLinks(ctx, tenant, 0, 1)
 	if err != nil {
 		return nil, err
@@ -50,9 +50,9 @@ func (a *API) GetAuditCheck(ctx context.Context, _ oapi.GetAuditCheckRequestObje
 }
 
 // ListAuditChain implements listAuditChain: oldest first.
-func (a *API) ListAuditChain(ctx context.Context, r oapi.ListAuditChainRequestObject) (oapi.ListAuditChainResponseObject, error) {
+func (a *API) ListAuditChain(ctx context.Context, c *call, r oapi.ListAuditChainRequestObject) (oapi.ListAuditChainResponseObject, error) {
 	const list = "audit chain"
-	tenant := callOf(ctx).tenant.ID
+	tenant := c.tenant.ID
 	after, err := parseCursor(list, r.Params.Cursor)
 	if err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func (a *API) ListAuditChain(ctx context.Context, r oapi.ListAuditChainRequestOb
 	if err != nil {
 		return nil, err
 	}
-	a.told(ctx, auditExport, "listAuditChain")
+	a.told(c, auditExport, "listAuditChain")
 	out := oapi.ListAuditChain200JSONResponse{TenantId: tenant.String(), Items: each(page.Links, linkOf), Unchained: &page.Unchained}
 	if page.Seq > 0 {
 		out.Head = &oapi.AuditHead{Seq: page.Seq, Hash: page.Hash.String()}

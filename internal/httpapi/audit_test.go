@@ -2,8 +2,11 @@ package httpapi
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"testing"
 
@@ -87,4 +90,19 @@ func TestExportOfTheAudit(t *testing.T) {
 			t.Fatalf("%d is missing of %d", i+1, len(seen))
 		}
 	}
+	t.Run("what fails on its way is in the log", func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		c := &call{tenant: w.tenant, note: &requestNote{}}
+		out, err := w.api.ListAudit(ctx, c, oapi.ListAuditRequestObject{Params: oapi.ListAuditParams{Format: new(oapi.Jsonl)}})
+		must(t, err)
+		cancel()
+		defer func() {
+			v := recover()
+			if cut, _ := v.(error); !errors.Is(cut, http.ErrAbortHandler) || !errors.Is(c.note.err, context.Canceled) {
+				t.Errorf("it ends with %v, and the log has %v", v, c.note.err)
+			}
+		}()
+		_, err = io.ReadAll(out.(oapi.ListAudit200ApplicationjsonlResponse).Body)
+		t.Errorf("it ends like a whole one: %v", err)
+	})
 }

@@ -26,7 +26,11 @@ type call struct {
 	tenant    store.Tenant   // of the path; zero where the path has none
 	fleet     store.Fleet
 	actor     store.Actor
-	accept    []string // what the client takes, of its headers
+	document  document // the body, where the operation takes one; others have theirs in the request object
+	note      *requestNote
+	found     *lookedUp // what the front of several cells has found of the credential; nil: nothing
+
+	accept, encodings []string // what the client takes, of its headers
 
 	remote  string // the socket's address, with its port
 	agent   string // what the client calls itself
@@ -53,11 +57,10 @@ func (c *call) tenantID() fleet.TenantID {
 	return c.tenant.ID
 }
 
-type callKey struct{}
-
-func callOf(ctx context.Context) *call {
-	c, ok := ctx.Value(callKey{}).(*call)
-	if !ok {
+// callOf is for the middleware, and for the generated code, which gives the call to each handler. Below a handler there is no request to ask.
+func callOf(r *http.Request) *call {
+	c := note(r).call
+	if c == nil {
 		panic("httpapi: a handler ran without authentication")
 	}
 	return c
@@ -65,9 +68,12 @@ func callOf(ctx context.Context) *call {
 
 // newCall is a call of somebody who is not known yet.
 func (a *API) newCall(r *http.Request) *call {
-	c := &call{accept: r.Header.Values("Accept"), remote: r.RemoteAddr, agent: shortened(r.UserAgent(), maxAgent), cookie: a.public.cookieForm(r)}
-	c.cookies, note(r.Context()).cookie = c.cookie.sent(r), c.cookie
-	c.actor = store.Actor{RequestID: note(r.Context()).id, IP: clientIP(r)}
+	c := &call{
+		note: note(r), found: foundBefore(r.Context()),
+		accept: r.Header.Values("Accept"), encodings: r.Header.Values("Accept-Encoding"), remote: r.RemoteAddr, agent: shortened(r.UserAgent(), maxAgent), cookie: a.public.cookieForm(r),
+	}
+	c.cookies, c.note.cookie = c.cookie.sent(r), c.cookie
+	c.actor = store.Actor{RequestID: c.note.id, IP: clientIP(r)}
 	return c
 }
 
@@ -84,9 +90,10 @@ func (a *API) authenticated(next http.Handler) http.Handler {
 			fail(w, r, err)
 		} else {
 			a.touch(r, c)
-			next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callKey{}, c)))
+			c.note.call = c
+			next.ServeHTTP(w, r)
 		}
-		a.denial(r, c, note(r.Context()))
+		a.denial(r, c)
 	})
 }
 
@@ -99,10 +106,10 @@ func (a *API) identify(r *http.Request, c *call) error {
 	var err error
 	if len(c.cookies) > 0 && len(r.Header.Values("Authorization")) == 0 {
 		var x store.Session
-		x, token, err = a.bySession(r, c.cookies)
+		x, token, err = a.bySession(r.Context(), c)
 		c.session = &x
 	} else {
-		token, err = a.token(r)
+		token, err = a.token(r, c)
 	}
 	if err != nil {
 		return err
@@ -110,17 +117,17 @@ func (a *API) identify(r *http.Request, c *call) error {
 	p := token.Principal
 	c.principal, c.expires = p, token.ExpiresAt
 	c.actor.Credential, c.actor.Name = p.Credential, p.Name
-	note(r.Context()).credential = p.Credential.String()
+	c.note.credential = p.Credential.String()
 	door.Prove(r.Context())
 	return nil
 }
 
-func (a *API) token(r *http.Request) (store.Token, error) {
+func (a *API) token(r *http.Request, c *call) (store.Token, error) {
 	text, err := bearer(r)
 	if err != nil {
 		return store.Token{}, err
 	}
-	_, token, err := a.goodToken(r.Context(), r.RemoteAddr, text)
+	_, token, err := a.goodToken(r.Context(), c, text)
 	return token, err
 }
 
@@ -137,9 +144,9 @@ func bearer(r *http.Request) (text string, err error) {
 	return text, nil
 }
 
-// goodToken looks up an API token that came from the address, however it was sent. in is the API whose database has it: another one where
+// goodToken looks up an API token that came with a call, however it was sent. in is the API whose database has it: another one where
 // there are several cells and nothing has said yet which one is meant.
-func (a *API) goodToken(ctx context.Context, address, text string) (in *API, token store.Token, err error) {
+func (a *API) goodToken(ctx context.Context, c *call, text string) (in *API, token store.Token, err error) {
 	text = strings.TrimSpace(text)
 	kind, id, err := auth.ParseAPIToken(text)
 	if err != nil {
@@ -149,12 +156,12 @@ func (a *API) goodToken(ctx context.Context, address, text string) (in *API, tok
 	if a.lookups.Rejected(sent, time.Now()) != nil {
 		return nil, store.Token{}, errTokenNotValid()
 	}
-	f := a.find(ctx, address, credential{id: id, sent: sent})
+	f := a.find(ctx, c, credential{id: id, sent: sent})
 	if f.err != nil && !errors.Is(f.err, fleet.ErrNotFound) {
 		return nil, store.Token{}, f.err
 	}
 	if !tokenHolds(f.token, f.err == nil, kind, sent, time.Now()) {
-		a.lookups.Reject(sent, address, fleet.ErrUnauthenticated, time.Now())
+		a.lookups.Reject(sent, c.remote, fleet.ErrUnauthenticated, time.Now())
 		return nil, store.Token{}, errTokenNotValid()
 	}
 	return f.api, f.token, nil
@@ -201,7 +208,7 @@ func unauthenticated(detail string) error {
 // caller cannot see is answered like what is not there.
 func (a *API) authorized(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := a.authorize(r, callOf(r.Context())); err != nil {
+		if err := a.authorize(r, callOf(r)); err != nil {
 			fail(w, r, err)
 			return
 		}

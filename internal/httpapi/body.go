@@ -19,15 +19,13 @@ const (
 	drainAtMost = 16 << 20 // bytes of a refused body that are read, so that the client gets to read its answer
 )
 
-// document is the body of a PUT or an apply, as it was sent. It travels in the context
+// document is the body of a PUT or an apply, as it was sent. It comes with the call
 // and not through the generated decoder, because package resource decodes it strictly
 // from the very bytes.
 type document struct {
 	format resource.Format
 	bytes  []byte
 }
-
-type documentKey struct{}
 
 // json returns the document as JSON; what is wrong with its form is a 400.
 func (d document) json() ([]byte, error) {
@@ -39,11 +37,6 @@ func (d document) json() ([]byte, error) {
 	return out, err
 }
 
-func sentDocument(ctx context.Context) document {
-	d, _ := ctx.Value(documentKey{}).(document)
-	return d
-}
-
 // body bounds what an operation reads and checks how it is sent, before anything
 // parses it.
 func (a *API) body(next http.Handler) http.Handler {
@@ -53,7 +46,7 @@ func (a *API) body(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		d, leave, err := a.readBody(r, op.rule)
+		d, leave, err := a.readBody(r, callOf(r), op.rule)
 		defer leave()
 		if err != nil {
 			if p := problemOf(err); p.status == http.StatusRequestEntityTooLarge {
@@ -67,7 +60,7 @@ func (a *API) body(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		r = r.WithContext(context.WithValue(r.Context(), documentKey{}, d))
+		callOf(r).document = d
 		r.Body, r.ContentLength = http.NoBody, 0
 		r.Header.Del("Content-Type") // or the generated code would decode an empty body
 		next.ServeHTTP(w, r)
@@ -75,7 +68,7 @@ func (a *API) body(next http.Handler) http.Handler {
 }
 
 // readBody reads a body when there is room for it, which it has until leave is called.
-func (a *API) readBody(r *http.Request, rule rule) (d document, leave func(), err error) {
+func (a *API) readBody(r *http.Request, c *call, rule rule) (d document, leave func(), err error) {
 	leave = func() {}
 	format, limit, err := bodyForm(r, rule.document, rule.rows)
 	if err != nil {
@@ -85,7 +78,7 @@ func (a *API) readBody(r *http.Request, rule rule) (d document, leave func(), er
 	if size < 0 { // it does not say
 		size = limit.most
 	}
-	if leave, err = a.enterBody(r.Context(), size); err != nil {
+	if leave, err = a.enterBody(r.Context(), c, size); err != nil {
 		return document{}, leave, err
 	}
 	var b bytes.Buffer
@@ -105,8 +98,7 @@ func (a *API) readBody(r *http.Request, rule rule) (d document, leave func(), er
 }
 
 // enterBody waits for room for a body of so many bytes.
-func (a *API) enterBody(ctx context.Context, size int64) (leave func(), err error) {
-	c := callOf(ctx)
+func (a *API) enterBody(ctx context.Context, c *call, size int64) (leave func(), err error) {
 	leave, err = a.bodies.Enter(ctx, c.tenantID(), size, c.giveWay)
 	if err == nil {
 		return leave, nil

@@ -9,7 +9,7 @@ import (
 )
 
 // GetBootstrap implements getBootstrap. It reads nothing of the fleet.
-func (a *API) GetBootstrap(_ context.Context, r oapi.GetBootstrapRequestObject) (oapi.GetBootstrapResponseObject, error) {
+func (a *API) GetBootstrap(_ context.Context, _ *call, r oapi.GetBootstrapRequestObject) (oapi.GetBootstrapResponseObject, error) {
 	p, client := r.Params, bootstrap.ClientEnvoy
 	if p.Client != nil {
 		client = bootstrap.Client(*p.Client)

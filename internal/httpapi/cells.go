@@ -84,7 +84,7 @@ func (c *Cells) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if f.api != nil {
 			a = f.api
 		}
-		r = r.WithContext(context.WithValue(r.Context(), lookedUpKey{}, f))
+		r = r.WithContext(context.WithValue(r.Context(), lookedUpKey{}, &f))
 	}
 	a.router.ServeHTTP(w, r)
 }
@@ -121,10 +121,10 @@ func (a *API) operationAt(r *http.Request) operation {
 }
 
 // readiness is 200 where one cell can serve at least, and names those that cannot.
-func (c *Cells) readiness(ctx context.Context, w http.ResponseWriter) {
+func (c *Cells) readiness(ctx context.Context, w http.ResponseWriter, n *requestNote) {
 	text, err := c.Standing(ctx)
 	if err != nil {
-		note(ctx).err = err
+		n.err = err
 		plain(w, http.StatusServiceUnavailable, "not ready: "+err.Error()+"\n")
 		return
 	}

@@ -48,16 +48,22 @@ func (f *lookedUp) same() bool {
 
 type lookedUpKey struct{}
 
-// find looks a credential up that came from the address: in this API's database, or in those of all cells. What the front has found counts.
-func (a *API) find(ctx context.Context, address string, cred credential) lookedUp {
-	if f, ok := ctx.Value(lookedUpKey{}).(lookedUp); ok && f.credential == cred {
-		return f
+// foundBefore is what the front of several cells has found of what the request came with, before it chose the API; nil: nothing.
+func foundBefore(ctx context.Context) *lookedUp {
+	f, _ := ctx.Value(lookedUpKey{}).(*lookedUp)
+	return f
+}
+
+// find looks a credential up that came with a call: in this API's database, or in those of all cells. What the front has found counts.
+func (a *API) find(ctx context.Context, c *call, cred credential) lookedUp {
+	if c.found != nil && c.found.credential == cred {
+		return *c.found
 	}
 	if a.cells != nil {
-		return a.cells.find(ctx, address, cred)
+		return a.cells.find(ctx, c.remote, cred)
 	}
 	var f lookedUp
-	err := a.lookUp(ctx, address, func(ctx context.Context) error {
+	err := a.lookUp(ctx, c.remote, func(ctx context.Context) error {
 		f = a.ask(ctx, cred)
 		return f.err
 	})

@@ -12,22 +12,22 @@ import (
 )
 
 // ListRevisionChanges implements listRevisionChanges.
-func (a *API) ListRevisionChanges(ctx context.Context, r oapi.ListRevisionChangesRequestObject) (oapi.ListRevisionChangesResponseObject, error) {
+func (a *API) ListRevisionChanges(ctx context.Context, c *call, r oapi.ListRevisionChangesRequestObject) (oapi.ListRevisionChangesResponseObject, error) {
 	p := r.Params
 	if r.Revision == 0 {
-		return nil, a.noSuchRevision(ctx, fleet.ErrNotFound, 0)
+		return nil, a.noSuchRevision(ctx, c, fleet.ErrNotFound, 0)
 	}
-	out, err := a.compareRevisions(ctx, "changes", r.Revision-1, r.Revision, p.Cursor, differenceFilter(p.Type, p.Name, p.Limit))
+	out, err := a.compareRevisions(ctx, c, "changes", r.Revision-1, r.Revision, p.Cursor, differenceFilter(p.Type, p.Name, p.Limit))
 	return oapi.ListRevisionChanges200JSONResponse(out), err
 }
 
 // CompareRevisions implements compareRevisions.
-func (a *API) CompareRevisions(ctx context.Context, r oapi.CompareRevisionsRequestObject) (oapi.CompareRevisionsResponseObject, error) {
-	p, to := r.Params, int64(callOf(ctx).fleet.Revision)
+func (a *API) CompareRevisions(ctx context.Context, c *call, r oapi.CompareRevisionsRequestObject) (oapi.CompareRevisionsResponseObject, error) {
+	p, to := r.Params, int64(c.fleet.Revision)
 	if p.To != nil {
 		to = *p.To
 	}
-	out, err := a.compareRevisions(ctx, "comparison", p.From, to, p.Cursor, differenceFilter(p.Type, p.Name, p.Limit))
+	out, err := a.compareRevisions(ctx, c, "comparison", p.From, to, p.Cursor, differenceFilter(p.Type, p.Name, p.Limit))
 	return oapi.CompareRevisions200JSONResponse(out), err
 }
 
@@ -42,8 +42,7 @@ func differenceFilter(t *oapi.OnlyType, name *string, limit *int) store.Differen
 
 // compareRevisions answers a page of the differences of two revisions. A page that was begun
 // with the newest revision goes on with what was the newest then: its cursor says so.
-func (a *API) compareRevisions(ctx context.Context, list string, first, second int64, at *string, q store.DifferenceFilter) (out oapi.Comparison, err error) {
-	c := callOf(ctx)
+func (a *API) compareRevisions(ctx context.Context, c *call, list string, first, second int64, at *string, q store.DifferenceFilter) (out oapi.Comparison, err error) {
 	if err := text("name", q.Name); err != nil {
 		return out, err
 	}
@@ -53,7 +52,7 @@ func (a *API) compareRevisions(ctx context.Context, list string, first, second i
 	}
 	if page.Type != "" {
 		var from, to int64
-		if _, err := fmt.Sscanf(page.Type, "%d..%d", &from, &to); err != nil || !sameRevision(ctx, first, from) || !sameRevision(ctx, second, to) {
+		if _, err := fmt.Sscanf(page.Type, "%d..%d", &from, &to); err != nil || !sameRevision(c, first, from) || !sameRevision(c, second, to) {
 			return out, badParameter("cursor", "invalid_cursor", "this cursor is of another comparison: begin again without one")
 		}
 		first, second = from, to
@@ -64,7 +63,7 @@ func (a *API) compareRevisions(ctx context.Context, list string, first, second i
 	}
 	from, to := fleet.Revision(first), fleet.Revision(second)
 	for _, n := range []fleet.Revision{max(from, to), min(from, to)} {
-		if err := a.mustBeKept(ctx, n); err != nil {
+		if err := a.mustBeKept(ctx, c, n); err != nil {
 			return out, err
 		}
 	}
@@ -73,7 +72,7 @@ func (a *API) compareRevisions(ctx context.Context, list string, first, second i
 		return out, err
 	}
 	out.From, out.To = int64(from), int64(to)
-	if out.Items, err = a.tellDifferences(ctx, differences); err != nil {
+	if out.Items, err = a.tellDifferences(ctx, c, differences); err != nil {
 		return out, err
 	}
 	if more {
@@ -85,12 +84,12 @@ func (a *API) compareRevisions(ctx context.Context, list string, first, second i
 
 // sameRevision reports whether a revision that is asked for may be the one of the page before: by
 // its number, or as the newest, or as the one before that.
-func sameRevision(ctx context.Context, asked, was int64) bool {
-	return asked == was || asked+1 >= int64(callOf(ctx).fleet.Revision) && was < asked
+func sameRevision(c *call, asked, was int64) bool {
+	return asked == was || asked+1 >= int64(c.fleet.Revision) && was < asked
 }
 
 // tellDifferences says what differs, as far as one answer goes.
-func (a *API) tellDifferences(ctx context.Context, differences []store.Difference) ([]oapi.Difference, error) {
+func (a *API) tellDifferences(ctx context.Context, c *call, differences []store.Difference) ([]oapi.Difference, error) {
 	out, room := make([]oapi.Difference, 0, len(differences)), maxDiffs
 	for batch := range slices.Chunk(differences, bodiesAtOnce) {
 		if room > 0 {
@@ -98,11 +97,11 @@ func (a *API) tellDifferences(ctx context.Context, differences []store.Differenc
 			for _, d := range batch {
 				rows = append(rows, d.Before, d.After)
 			}
-			if err := a.bodiesOf(ctx, rows); err != nil {
+			if err := a.bodiesOf(ctx, c, rows); err != nil {
 				return nil, err
 			}
 		}
-		err := a.computeReading(ctx, comparedBytes(batch), func(step func() error) error {
+		err := a.computeReading(ctx, c, comparedBytes(batch), func(step func() error) error {
 			for _, d := range batch {
 				if err := step(); err != nil {
 					return err

@@ -16,8 +16,7 @@ import (
 
 // compared counts the Secrets of a write that was not made, of which there is one, and tells the audit. hash is that of
 // the content that is there of a change. The error is that of too many, and then nothing else may be told.
-func (a *API) compared(ctx context.Context, changes []store.ResourceChange, hash func(change int) (stored [32]byte, there bool)) error {
-	c := callOf(ctx)
+func (a *API) compared(c *call, changes []store.ResourceChange, hash func(change int) (stored [32]byte, there bool)) error {
 	var refused *problem
 	for i, ch := range changes {
 		stored, there := hash(i)
@@ -26,7 +25,7 @@ func (a *API) compared(ctx context.Context, changes []store.ResourceChange, hash
 		}
 		same := stored == ch.DocHash
 		wait, fresh := a.guesses.Compare(access.GuessKey{Tenant: c.tenant.ID, Fleet: c.fleet.ID, Cursor: cursorOf(ch)}, ch.DocHash, same)
-		if usesAny(ctx) {
+		if usesAny(c) {
 			wait = 0
 		}
 		if wait > 0 && refused == nil {
@@ -60,11 +59,10 @@ func errGuesses(ch store.ResourceChange, wait time.Duration) *problem {
 }
 
 // mayCompare refuses a write, or a plan of one, that has a content of which nothing may be told any more.
-func (a *API) mayCompare(ctx context.Context, w store.Write, where *places) error {
-	if usesAny(ctx) {
+func (a *API) mayCompare(c *call, w store.Write, where *places) error {
+	if usesAny(c) {
 		return nil
 	}
-	c := callOf(ctx)
 	for _, ch := range w.Changes {
 		_, sent := where.fields[place{fleet.Ref{Type: ch.Type, Name: ch.Name}, ch.Variant}] // what is kept is no guess
 		if ch.Type != fleet.Secret || ch.Delete || !sent {
@@ -79,7 +77,7 @@ func (a *API) mayCompare(ctx context.Context, w store.Write, where *places) erro
 }
 
 // refusedUnseen is the refusal of a write, or that too many Secrets were compared by such.
-func (a *API) refusedUnseen(ctx context.Context, w store.Write, refusal error) error {
+func (a *API) refusedUnseen(ctx context.Context, c *call, w store.Write, refusal error) error {
 	var moved *store.MovedError
 	if refusal == nil || errors.As(refusal, &moved) || errors.Is(refusal, fleet.ErrUnavailable) || errors.Is(refusal, fleet.ErrNotFound) || errors.Is(refusal, store.ErrKeyReused) {
 		return refusal // whatever was sent
@@ -93,12 +91,11 @@ func (a *API) refusedUnseen(ctx context.Context, w store.Write, refusal error) e
 	if len(which) == 0 {
 		return refusal
 	}
-	c := callOf(ctx)
 	stored, err := a.store.Stored(ctx, c.tenant.ID, c.fleet.ID, which)
 	if err != nil {
 		return err
 	}
-	err = a.compared(ctx, w.Changes, func(i int) ([32]byte, bool) {
+	err = a.compared(c, w.Changes, func(i int) ([32]byte, bool) {
 		row, there := stored[cursorOf(w.Changes[i])]
 		return row.DocHash, there
 	})

@@ -59,12 +59,11 @@ func sizeKind(bytes int) compute.Kind {
 
 // compute calls f when it is the tenant's turn. f calls step at each of its steps, and ends with its error: when the client has gone,
 // or the server has been stopping for a while.
-func (a *API) compute(ctx context.Context, kind compute.Kind, f func(step func() error) error) error {
-	c := callOf(ctx)
+func (a *API) compute(ctx context.Context, c *call, kind compute.Kind, f func(step func() error) error) error {
 	turn := c.turn
 	if c.turn = nil; turn == nil {
 		var err error
-		if turn, err = a.turn(ctx, kind); err != nil {
+		if turn, err = a.turn(ctx, c, kind); err != nil {
 			return err
 		}
 	}
@@ -73,8 +72,7 @@ func (a *API) compute(ctx context.Context, kind compute.Kind, f func(step func()
 }
 
 // turn waits until it is the tenant's turn to compute.
-func (a *API) turn(ctx context.Context, kind compute.Kind) (*compute.Turn, error) {
-	c := callOf(ctx)
+func (a *API) turn(ctx context.Context, c *call, kind compute.Kind) (*compute.Turn, error) {
 	begun := time.Now()
 	if kind == compute.Large {
 		c.giveWay()
@@ -95,13 +93,14 @@ func (a *API) checked(validate func(http.Handler) http.Handler) func(http.Handle
 				check.ServeHTTP(w, r)
 				return
 			}
-			turn, err := a.turn(r.Context(), compute.Large)
+			c := callOf(r)
+			turn, err := a.turn(r.Context(), c, compute.Large)
 			if err != nil {
 				fail(w, r, err)
 				return
 			}
 			defer turn.Leave()
-			callOf(r.Context()).turn = turn
+			c.turn = turn
 			check.ServeHTTP(w, r)
 		})
 	}
@@ -133,11 +132,11 @@ func (a *API) step(ctx context.Context, turn *compute.Turn) error {
 }
 
 // computeReading is compute for a reading, which is made without a turn where it is small.
-func (a *API) computeReading(ctx context.Context, bytes int, f func(step func() error) error) error {
+func (a *API) computeReading(ctx context.Context, c *call, bytes int, f func(step func() error) error) error {
 	if bytes < largeBytes {
 		return f(func() error { return nil })
 	}
-	return a.compute(ctx, compute.Large, f)
+	return a.compute(ctx, c, compute.Large, f)
 }
 
 // errStopping: nothing was done.

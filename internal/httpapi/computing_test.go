@@ -134,23 +134,23 @@ func TestT19_AComputationEndsWithItsClient(t *testing.T) {
 	f, err := w.store.FleetByName(t.Context(), w.tenant.ID, w.fleet.Name)
 	must(t, err)
 	doc := chainOf(40, 1)
+	c := &call{tenant: w.tenant, fleet: f, document: document{resource.JSON, []byte(doc)}}
 	for name, run := range map[string]func(ctx context.Context) error{
 		"plan": func(ctx context.Context) error {
-			_, err := w.api.sentApply(context.WithValue(ctx, documentKey{}, document{resource.JSON, []byte(doc)}))
+			_, err := w.api.sentApply(ctx, c)
 			return err
 		},
-		"findings": func(ctx context.Context) error { _, err := w.api.check(ctx, func() {}); return err },
+		"findings": func(ctx context.Context) error { _, err := w.api.check(ctx, c, func() {}); return err },
 		"written": func(ctx context.Context) error {
-			_, err := w.api.writtenBy(ctx, []store.ResourceChange{{Type: fleet.Cluster, Name: "c"}})
+			_, err := w.api.writtenBy(ctx, c, []store.ResourceChange{{Type: fleet.Cluster, Name: "c"}})
 			return err
 		},
 		"list": func(ctx context.Context) error {
-			_, err := w.api.entries(ctx, []store.Resource{{Row: fleet.Row{Type: fleet.Cluster, Body: make([]byte, largeBytes)}}}, false, answerBytes)
+			_, err := w.api.entries(ctx, c, []store.Resource{{Row: fleet.Row{Type: fleet.Cluster, Body: make([]byte, largeBytes)}}}, false, answerBytes)
 			return err
 		},
 	} {
 		ctx, cancel := context.WithCancelCause(t.Context())
-		ctx = context.WithValue(ctx, callKey{}, &call{tenant: w.tenant, fleet: f})
 		steps := &countdown{Context: ctx, left: 1, end: func() { cancel(nil) }}
 		if err := run(steps); err == nil || ctx.Err() == nil || !strings.Contains(fmt.Sprint(err), "canceled") {
 			t.Errorf("%s went on: %v", name, err)

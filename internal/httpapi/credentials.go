@@ -31,8 +31,7 @@ func expiry(at *time.Time, now time.Time) (time.Time, error) {
 }
 
 // ListCredentials implements listCredentials.
-func (a *API) ListCredentials(ctx context.Context, r oapi.ListCredentialsRequestObject) (oapi.ListCredentialsResponseObject, error) {
-	c := callOf(ctx)
+func (a *API) ListCredentials(ctx context.Context, c *call, r oapi.ListCredentialsRequestObject) (oapi.ListCredentialsResponseObject, error) {
 	q, err := credentialFilter("credentials", r.Params.State, nil, r.Params.Limit, r.Params.Cursor)
 	if err != nil {
 		return nil, err
@@ -70,8 +69,7 @@ func nextCredential(list string, last fleet.CredentialID) *string {
 
 // CreateCredential implements createCredential. The token is in the answer and nowhere
 // else: what is stored is its hash.
-func (a *API) CreateCredential(ctx context.Context, r oapi.CreateCredentialRequestObject) (oapi.CreateCredentialResponseObject, error) {
-	c := callOf(ctx)
+func (a *API) CreateCredential(ctx context.Context, c *call, r oapi.CreateCredentialRequestObject) (oapi.CreateCredentialResponseObject, error) {
 	nodes, description := r.Body.Nodes, deref(r.Body.Description)
 	if _, err := auth.ParseNodePattern(nodes); err != nil {
 		return nil, badField("/nodes", "invalid_pattern", "a node id, a prefix with * at its end, or *")
@@ -93,8 +91,7 @@ func (a *API) CreateCredential(ctx context.Context, r oapi.CreateCredentialReque
 }
 
 // RenewCredential implements renewCredential.
-func (a *API) RenewCredential(ctx context.Context, r oapi.RenewCredentialRequestObject) (oapi.RenewCredentialResponseObject, error) {
-	c := callOf(ctx)
+func (a *API) RenewCredential(ctx context.Context, c *call, r oapi.RenewCredentialRequestObject) (oapi.RenewCredentialResponseObject, error) {
 	old, err := fleet.ParseCredentialID(r.Id)
 	if err != nil {
 		return nil, noSuchCredential(fleet.ErrNotFound, r.Id)
@@ -120,8 +117,7 @@ func (a *API) RenewCredential(ctx context.Context, r oapi.RenewCredentialRequest
 }
 
 // RevokeCredential implements revokeCredential.
-func (a *API) RevokeCredential(ctx context.Context, r oapi.RevokeCredentialRequestObject) (oapi.RevokeCredentialResponseObject, error) {
-	c := callOf(ctx)
+func (a *API) RevokeCredential(ctx context.Context, c *call, r oapi.RevokeCredentialRequestObject) (oapi.RevokeCredentialResponseObject, error) {
 	id, err := fleet.ParseCredentialID(r.Id)
 	if err != nil {
 		return nil, noSuchCredential(fleet.ErrNotFound, r.Id)

@@ -45,8 +45,8 @@ func (a *API) record(ctx context.Context, of *access.Denials, end bool, what str
 
 // denial counts a request that was answered with 403, in the tenant that it is about, or else the token's own. An
 // operator's that is about no tenant is in the log alone.
-func (a *API) denial(r *http.Request, c *call, n *requestNote) {
-	if n.status != http.StatusForbidden {
+func (a *API) denial(r *http.Request, c *call) {
+	if c.note.status != http.StatusForbidden {
 		return
 	}
 	tenant := c.tenant.ID
@@ -56,11 +56,10 @@ func (a *API) denial(r *http.Request, c *call, n *requestNote) {
 	if tenant == (fleet.TenantID{}) {
 		return
 	}
-	a.denied.Add(access.DenialKey{Tenant: tenant, Token: c.principal.Credential, Kind: accessDenied, Operation: a.operation(r).id, Code: n.code}, c.actor, c.fleet.ID)
+	a.denied.Add(access.DenialKey{Tenant: tenant, Token: c.principal.Credential, Kind: accessDenied, Operation: a.operation(r).id, Code: c.note.code}, c.actor, c.fleet.ID)
 }
 
 // told counts a reading, or a removal, before it is answered: who hangs up has read too. Of what a token cannot see nothing is told.
-func (a *API) told(ctx context.Context, kind, operation string) {
-	c := callOf(ctx)
+func (a *API) told(c *call, kind, operation string) {
 	a.denied.Add(access.DenialKey{Tenant: c.tenant.ID, Token: c.principal.Credential, Kind: kind, Operation: operation}, c.actor, c.fleet.ID)
 }

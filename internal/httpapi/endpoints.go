@@ -28,8 +28,8 @@ const (
 )
 
 // ListEndpoints implements listEndpoints.
-func (a *API) ListEndpoints(ctx context.Context, r oapi.ListEndpointsRequestObject) (oapi.ListEndpointsResponseObject, error) {
-	c, list := callOf(ctx), "endpoints/"+r.Cluster
+func (a *API) ListEndpoints(ctx context.Context, c *call, r oapi.ListEndpointsRequestObject) (oapi.ListEndpointsResponseObject, error) {
+	list := "endpoints/" + r.Cluster
 	if err := text("cluster", r.Cluster); err != nil {
 		return nil, err
 	}
@@ -73,7 +73,7 @@ func endpointOf(e store.Endpoint) (oapi.Endpoint, error) {
 }
 
 // WriteEndpoints implements writeEndpoints.
-func (a *API) WriteEndpoints(ctx context.Context, r oapi.WriteEndpointsRequestObject) (oapi.WriteEndpointsResponseObject, error) {
+func (a *API) WriteEndpoints(ctx context.Context, c *call, r oapi.WriteEndpointsRequestObject) (oapi.WriteEndpointsResponseObject, error) {
 	e := newEndpointReader(r.Cluster)
 	for i, one := range deref(r.Body.Set) {
 		e.put(one, func(field string) oapi.FieldError { return at(fmt.Sprintf("/set/%d%s", i, field)) })
@@ -81,13 +81,13 @@ func (a *API) WriteEndpoints(ctx context.Context, r oapi.WriteEndpointsRequestOb
 	for i, address := range deref(r.Body.Remove) {
 		e.remove(address, nil, at(fmt.Sprintf("/remove/%d", i)))
 	}
-	result, err := a.writeEndpoints(ctx, e)
-	a.toldRemoved(ctx, "writeEndpoints", result)
+	result, err := a.writeEndpoints(ctx, c, e)
+	a.toldRemoved(c, "writeEndpoints", result)
 	return oapi.WriteEndpoints200JSONResponse(result), err
 }
 
 // PutEndpoint implements putEndpoint.
-func (a *API) PutEndpoint(ctx context.Context, r oapi.PutEndpointRequestObject) (oapi.PutEndpointResponseObject, error) {
+func (a *API) PutEndpoint(ctx context.Context, c *call, r oapi.PutEndpointRequestObject) (oapi.PutEndpointResponseObject, error) {
 	e := newEndpointReader(r.Cluster)
 	locality := e.locality(r.Locality)
 	e.put(oapi.EndpointPut{Address: r.Address, Locality: &locality, Weight: r.Body.Weight, Health: r.Body.Health, Metadata: r.Body.Metadata, Lease: r.Body.Lease}, func(field string) oapi.FieldError {
@@ -99,25 +99,25 @@ func (a *API) PutEndpoint(ctx context.Context, r oapi.PutEndpointRequestObject) 
 		}
 		return at(field)
 	})
-	result, err := a.writeEndpoints(ctx, e)
+	result, err := a.writeEndpoints(ctx, c, e)
 	return oapi.PutEndpoint200JSONResponse(result), err
 }
 
 // DeleteEndpoint implements deleteEndpoint.
-func (a *API) DeleteEndpoint(ctx context.Context, r oapi.DeleteEndpointRequestObject) (oapi.DeleteEndpointResponseObject, error) {
+func (a *API) DeleteEndpoint(ctx context.Context, c *call, r oapi.DeleteEndpointRequestObject) (oapi.DeleteEndpointResponseObject, error) {
 	e := newEndpointReader(r.Cluster)
 	l := e.locality(r.Locality)
 	e.remove(r.Address, &store.Locality{Region: deref(l.Region), Zone: deref(l.Zone), SubZone: deref(l.SubZone)}, ofParameter("address"))
-	result, err := a.writeEndpoints(ctx, e)
-	a.toldRemoved(ctx, "deleteEndpoint", result)
+	result, err := a.writeEndpoints(ctx, c, e)
+	a.toldRemoved(c, "deleteEndpoint", result)
 	return oapi.DeleteEndpoint200JSONResponse(result), err
 }
 
 // toldRemoved counts a request that removed endpoints: of what is gone no row says who wrote it last. The object is the operation and not the cluster,
 // as a feed of many clusters would fill a tenant's kinds (mostDenialsOf).
-func (a *API) toldRemoved(ctx context.Context, operation string, r oapi.EndpointWritten) {
+func (a *API) toldRemoved(c *call, operation string, r oapi.EndpointWritten) {
 	if r.Removed > 0 {
-		a.told(ctx, endpointsRemove, operation)
+		a.told(c, endpointsRemove, operation)
 	}
 }
 
@@ -259,13 +259,12 @@ func (e *endpointReader) problem() error {
 }
 
 // writeEndpoints checks endpoints as their document would be, by whom the guard rules let write it, and writes them.
-func (a *API) writeEndpoints(ctx context.Context, e *endpointReader) (oapi.EndpointWritten, error) {
+func (a *API) writeEndpoints(ctx context.Context, c *call, e *endpointReader) (oapi.EndpointWritten, error) {
 	if err := e.problem(); err != nil {
 		return oapi.EndpointWritten{}, err
 	}
-	c := callOf(ctx)
 	if len(e.write.Set) > 0 {
-		if err := a.judgeEndpoints(ctx, e); err != nil {
+		if err := a.judgeEndpoints(ctx, c, e); err != nil {
 			return oapi.EndpointWritten{}, err
 		}
 	}
@@ -293,8 +292,8 @@ func unasked(cluster string) oapi.FieldError {
 }
 
 // judgeEndpoints compiles what is sent.
-func (a *API) judgeEndpoints(ctx context.Context, e *endpointReader) error {
-	rows, c := make([]resource.Endpoint, len(e.write.Set)), callOf(ctx)
+func (a *API) judgeEndpoints(ctx context.Context, c *call, e *endpointReader) error {
+	rows := make([]resource.Endpoint, len(e.write.Set))
 	for i, s := range e.write.Set {
 		rows[i] = resource.Endpoint{Address: s.Address, Region: s.Locality.Region, Zone: s.Locality.Zone, SubZone: s.Locality.SubZone, Weight: uint32(s.Weight), Health: string(s.Health), Metadata: s.Metadata} //nolint:gosec // the contract bounds it
 	}
@@ -303,7 +302,7 @@ func (a *API) judgeEndpoints(ctx context.Context, e *endpointReader) error {
 		return err
 	}
 	var out resource.Compiled
-	err = a.compute(ctx, sizeKind(len(body)), func(step func() error) (err error) {
+	err = a.compute(ctx, c, sizeKind(len(body)), func(step func() error) (err error) {
 		out, err = a.compiler.Compile(fleet.Key{Tenant: c.tenant.ID, Fleet: c.fleet.ID}, withStep(resource.Document{Type: fleet.Endpoint, Name: e.write.Cluster, Body: body, Private: c.fleet.PrivateClusters}, step))
 		return err
 	})
@@ -319,7 +318,7 @@ func (a *API) judgeEndpoints(ctx context.Context, e *endpointReader) error {
 	if err != nil {
 		return err
 	}
-	not := a.refusedFields(ctx, out.Guarded, "")
+	not := a.refusedFields(c, out.Guarded, "")
 	for i := range not {
 		where := e.placeOf(deref(not[i].Pointer))
 		not[i].Pointer, not[i].Parameter = where.Pointer, where.Parameter
@@ -388,8 +387,7 @@ func noRoom(err error, full *store.NoRoomError) error {
 }
 
 // TakeLease implements takeLease.
-func (a *API) TakeLease(ctx context.Context, r oapi.TakeLeaseRequestObject) (oapi.TakeLeaseResponseObject, error) {
-	c := callOf(ctx)
+func (a *API) TakeLease(ctx context.Context, c *call, r oapi.TakeLeaseRequestObject) (oapi.TakeLeaseResponseObject, error) {
 	ttl, err := parseAge("/ttl", &r.Body.Ttl, store.LeastLease, store.MostLease)
 	if err != nil {
 		return nil, err
@@ -410,8 +408,7 @@ func leaseOf(l store.EndpointLease) oapi.Lease {
 }
 
 // RenewLease implements renewLease.
-func (a *API) RenewLease(ctx context.Context, r oapi.RenewLeaseRequestObject) (oapi.RenewLeaseResponseObject, error) {
-	c := callOf(ctx)
+func (a *API) RenewLease(ctx context.Context, c *call, r oapi.RenewLeaseRequestObject) (oapi.RenewLeaseResponseObject, error) {
 	id, err := leaseID(r.Id)
 	if err != nil {
 		return nil, err
@@ -425,8 +422,7 @@ func (a *API) RenewLease(ctx context.Context, r oapi.RenewLeaseRequestObject) (o
 }
 
 // EndLease implements endLease.
-func (a *API) EndLease(ctx context.Context, r oapi.EndLeaseRequestObject) (oapi.EndLeaseResponseObject, error) {
-	c := callOf(ctx)
+func (a *API) EndLease(ctx context.Context, c *call, r oapi.EndLeaseRequestObject) (oapi.EndLeaseResponseObject, error) {
 	id, err := leaseID(r.Id)
 	if err != nil {
 		return nil, err

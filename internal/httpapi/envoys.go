@@ -14,7 +14,7 @@ import (
 const codeUnsupported = "unsupported_by_nodes"
 
 // unsupported warns of what a write brought and some Envoys that are connected are too old for.
-func (a *API) unsupported(ctx context.Context, changes []store.ResourceChange, at func(i int) string) ([]oapi.FieldError, error) {
+func (a *API) unsupported(ctx context.Context, c *call, changes []store.ResourceChange, at func(i int) string) ([]oapi.FieldError, error) {
 	var warnings []oapi.FieldError
 	old := ""
 	for i, ch := range changes {
@@ -22,7 +22,6 @@ func (a *API) unsupported(ctx context.Context, changes []store.ResourceChange, a
 			continue
 		}
 		if warnings == nil {
-			c := callOf(ctx)
 			vs, err := a.store.EnvoyVersions(ctx, c.tenant.ID, c.fleet.ID)
 			if old = without(envoyversion.VirtualHosts, vs); err != nil || old == "" {
 				return nil, err

@@ -44,7 +44,7 @@ type eventStream struct {
 	api      *API
 	ctx      context.Context //nolint:containedctx // of the request, which the answer is written in
 	listener *live.EventListener
-	with     live.Holder
+	call     *call
 	filter   eventFilter
 	leave    func()
 }
@@ -53,14 +53,14 @@ type eventStream struct {
 func (s eventStream) VisitListEventsResponse(w http.ResponseWriter) error {
 	defer s.leave()
 	defer s.listener.Leave()
-	s.api.stream(s.ctx, w, s.with, s.run)
+	s.api.stream(s.ctx, s.call, w, s.run)
 	return nil
 }
 
 // stream is an answer that goes on until run returns, or what the caller came with expires. It ends with a comment that tells why.
-func (a *API) stream(request context.Context, w http.ResponseWriter, with live.Holder, run func(context.Context, streamWriter) (live.End, error)) {
-	ctx, cancel := request, context.CancelFunc(func() {})
-	if end := callOf(ctx).ends(); !end.IsZero() {
+func (a *API) stream(request context.Context, c *call, w http.ResponseWriter, run func(context.Context, streamWriter) (live.End, error)) {
+	ctx, cancel, with := request, context.CancelFunc(func() {}), holderOf(c)
+	if end := c.ends(); !end.IsZero() {
 		ctx, cancel = context.WithDeadline(ctx, end)
 	}
 	defer cancel()
@@ -183,23 +183,22 @@ func (w streamWriter) send(text string) error {
 }
 
 // streamEvents answers with a stream. What can be refused is refused before it begins.
-func (a *API) streamEvents(ctx context.Context, from store.EventPosition, f eventFilter) (oapi.ListEventsResponseObject, error) {
-	leave, err := a.beginToWait(ctx)
+func (a *API) streamEvents(ctx context.Context, c *call, from store.EventPosition, f eventFilter) (oapi.ListEventsResponseObject, error) {
+	leave, err := a.beginToWait(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	return eventStream{api: a, ctx: ctx, listener: a.listen(ctx, from), with: holderOf(callOf(ctx)), filter: f, leave: leave}, nil
+	return eventStream{api: a, ctx: ctx, listener: a.listen(c, from), call: c, filter: f, leave: leave}, nil
 }
 
-func (a *API) listen(ctx context.Context, from store.EventPosition) *live.EventListener {
-	c := callOf(ctx)
+func (a *API) listen(c *call, from store.EventPosition) *live.EventListener {
 	return a.tail.Listen(keyOf(c), holderOf(c), from)
 }
 
 // pollEvents answers with what happened after a place, oldest first, and waits for it. Where some are asked for alone it looks at a whole page at once, however
 // few are wanted: most may be others.
-func (a *API) pollEvents(ctx context.Context, from store.EventPosition, wait time.Duration, f eventFilter, limit int) (oapi.ListEventsResponseObject, error) {
-	c, look := callOf(ctx), limit
+func (a *API) pollEvents(ctx context.Context, c *call, from store.EventPosition, wait time.Duration, f eventFilter, limit int) (oapi.ListEventsResponseObject, error) {
+	look := limit
 	if f.node != "" || f.kind != "" {
 		look = live.Page
 	}
@@ -216,7 +215,7 @@ func (a *API) pollEvents(ctx context.Context, from store.EventPosition, wait tim
 		}
 		items := f.told(own)
 		if from = upto; len(items) == 0 && wait > 0 && len(es) == 0 {
-			if items, from, err = a.awaitEvents(ctx, from, time.Until(end), f); err != nil {
+			if items, from, err = a.awaitEvents(ctx, c, from, time.Until(end), f); err != nil {
 				return nil, err
 			}
 		} else if len(items) == 0 && len(es) > 0 {
@@ -227,19 +226,19 @@ func (a *API) pollEvents(ctx context.Context, from store.EventPosition, wait tim
 }
 
 // awaitEvents waits for the first ones, of a node where one is asked for.
-func (a *API) awaitEvents(ctx context.Context, from store.EventPosition, wait time.Duration, f eventFilter) ([]oapi.Event, store.EventPosition, error) {
-	leave, err := a.beginToWait(ctx)
+func (a *API) awaitEvents(ctx context.Context, c *call, from store.EventPosition, wait time.Duration, f eventFilter) ([]oapi.Event, store.EventPosition, error) {
+	leave, err := a.beginToWait(ctx, c)
 	if err != nil {
 		return nil, from, err
 	}
 	defer leave()
-	l := a.listen(ctx, from)
+	l := a.listen(c, from)
 	defer l.Leave()
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	for {
 		es, end, err := l.Next(ctx, a.draining, timer.C)
-		end = a.movedAtEnd(ctx, holderOf(callOf(ctx)), end)
+		end = a.movedAtEnd(ctx, holderOf(c), end)
 		switch {
 		case err != nil:
 			return nil, l.At(), err

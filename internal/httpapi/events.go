@@ -18,8 +18,8 @@ import (
 
 // ListEvents implements listEvents: newest first, or, from a place on, oldest first, as a list or
 // as a stream.
-func (a *API) ListEvents(ctx context.Context, r oapi.ListEventsRequestObject) (oapi.ListEventsResponseObject, error) {
-	c, p := callOf(ctx), r.Params
+func (a *API) ListEvents(ctx context.Context, c *call, r oapi.ListEventsRequestObject) (oapi.ListEventsResponseObject, error) {
+	p := r.Params
 	q := store.EventFilter{Node: deref(p.Node), Kind: string(deref(p.Kind))}
 	if !plainText(q.Node) {
 		return nil, badParameter("node", "invalid_text", "a node's id is UTF-8 without NUL")
@@ -34,9 +34,9 @@ func (a *API) ListEvents(ctx context.Context, r oapi.ListEventsRequestObject) (o
 			return nil, badParameter("Last-Event-ID", "invalid", "it goes with Accept: "+eventStreamType+"; a list takes after")
 		}
 		if deref(p.Grouped) {
-			return a.eventGroups(ctx, q, p.Cursor, pageLimit(p.Limit))
+			return a.eventGroups(ctx, c, q, p.Cursor, pageLimit(p.Limit))
 		}
-		return a.eventList(ctx, q, p.Cursor, pageLimit(p.Limit))
+		return a.eventList(ctx, c, q, p.Cursor, pageLimit(p.Limit))
 	}
 	if p.Cursor != nil {
 		return nil, badParameter("cursor", "invalid", "a cursor leads to older events, after, wait and a stream to newer ones: leave one of them out")
@@ -46,20 +46,19 @@ func (a *API) ListEvents(ctx context.Context, r oapi.ListEventsRequestObject) (o
 		return nil, err
 	}
 	f := eventFilter{node: q.Node, kind: q.Kind, grouped: deref(p.Grouped)}
-	from, err := a.eventPlace(ctx, p, q.Since)
+	from, err := a.eventPlace(ctx, c, p, q.Since)
 	if err != nil {
 		return nil, err
 	}
 	if stream {
-		return a.streamEvents(ctx, from, f)
+		return a.streamEvents(ctx, c, from, f)
 	}
-	return a.pollEvents(ctx, from, wait, f, pageLimit(p.Limit))
+	return a.pollEvents(ctx, c, from, wait, f, pageLimit(p.Limit))
 }
 
 // eventPlace is where to read on: after what the client has had, else since a time, else from
 // now on.
-func (a *API) eventPlace(ctx context.Context, p oapi.ListEventsParams, since time.Time) (from store.EventPosition, err error) {
-	c := callOf(ctx)
+func (a *API) eventPlace(ctx context.Context, c *call, p oapi.ListEventsParams, since time.Time) (from store.EventPosition, err error) {
 	name, text := "Last-Event-ID", p.LastEventID // of a client that connects again, which repeats its first question too
 	if deref(text) == "" {
 		name, text = "after", p.After
@@ -78,8 +77,7 @@ func (a *API) eventPlace(ctx context.Context, p oapi.ListEventsParams, since tim
 	return from, err
 }
 
-func (a *API) eventList(ctx context.Context, q store.EventFilter, cur *string, limit int) (oapi.ListEventsResponseObject, error) {
-	c := callOf(ctx)
+func (a *API) eventList(ctx context.Context, c *call, q store.EventFilter, cur *string, limit int) (oapi.ListEventsResponseObject, error) {
 	after, err := eventCursor("events", cur)
 	if err != nil {
 		return nil, err
@@ -183,8 +181,7 @@ func eventOf(e store.Event) oapi.Event {
 }
 
 // eventGroups answers with what the newest events say, each once.
-func (a *API) eventGroups(ctx context.Context, q store.EventFilter, cur *string, limit int) (oapi.ListEventsResponseObject, error) {
-	c := callOf(ctx)
+func (a *API) eventGroups(ctx context.Context, c *call, q store.EventFilter, cur *string, limit int) (oapi.ListEventsResponseObject, error) {
 	var from store.GroupCursor
 	after, err := parseCursor("event groups", cur)
 	if err == nil && after != (cursor{}) {

@@ -14,12 +14,12 @@ import (
 )
 
 // ListFindings implements listFindings.
-func (a *API) ListFindings(ctx context.Context, r oapi.ListFindingsRequestObject) (oapi.ListFindingsResponseObject, error) {
+func (a *API) ListFindings(ctx context.Context, c *call, r oapi.ListFindingsRequestObject) (oapi.ListFindingsResponseObject, error) {
 	from, err := findingsCursor(r.Params.Cursor)
 	if err != nil {
 		return nil, err
 	}
-	of, err := a.findings(ctx)
+	of, err := a.findings(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -42,20 +42,18 @@ func (a *API) ListFindings(ctx context.Context, r oapi.ListFindingsRequestObject
 }
 
 // findings looks at the whole fleet of the call, once for all who ask at the same time.
-func (a *API) findings(ctx context.Context) (read.Checked, error) {
-	c := callOf(ctx)
+func (a *API) findings(ctx context.Context, c *call) (read.Checked, error) {
 	return a.checks.Do(ctx, findingsOf{keyOf(c), c.fleet.ETag}, func(ctx context.Context, begin func()) (read.Checked, error) {
-		return a.check(ctx, begin)
+		return a.check(ctx, c, begin)
 	})
 }
 
-func (a *API) check(ctx context.Context, begin func()) (out read.Checked, err error) {
-	c := callOf(ctx)
+func (a *API) check(ctx context.Context, c *call, begin func()) (out read.Checked, err error) {
 	f := findings.Fleet{StaticClusters: append([]string{findings.BootstrapCluster}, c.fleet.StaticClusters...), PrivateClusters: c.fleet.PrivateClusters, Values: c.fleet.Values}
 	if f.Resources, out.At, err = a.facts.Read(ctx, a.store, keyOf(c), begin); err != nil {
 		return out, err
 	}
-	if f.Nodes, f.Unlabeled, f.NodesCut, err = a.labeledNodes(ctx); err != nil {
+	if f.Nodes, f.Unlabeled, f.NodesCut, err = a.labeledNodes(ctx, c); err != nil {
 		return out, err
 	}
 	if f.ServerKeys, err = a.serverKeys(ctx); err != nil {
@@ -65,26 +63,26 @@ func (a *API) check(ctx context.Context, begin func()) (out read.Checked, err er
 	if f.Endpoints, err = a.store.EndpointClusters(ctx, c.tenant.ID, c.fleet.ID, nil); err != nil {
 		return out, err
 	}
-	if f.Failing, err = a.failingClusters(ctx); err != nil {
+	if f.Failing, err = a.failingClusters(ctx, c); err != nil {
 		return out, err
 	}
-	if f.Idle, err = a.idleClusters(ctx); err != nil {
+	if f.Idle, err = a.idleClusters(ctx, c); err != nil {
 		return out, err
 	}
-	if f.Credentials, err = a.endingCredentials(ctx); err != nil {
+	if f.Credentials, err = a.endingCredentials(ctx, c); err != nil {
 		return out, err
 	}
-	if f.Tokens, err = a.tokenEnds(ctx); err != nil {
+	if f.Tokens, err = a.tokenEnds(ctx, c); err != nil {
 		return out, err
 	}
-	if f.TooLarge, err = a.tooLarge(ctx); err != nil {
+	if f.TooLarge, err = a.tooLarge(ctx, c); err != nil {
 		return out, err
 	}
 	kind := compute.Small
 	if len(f.Resources)+len(f.Nodes) > largeCount {
 		kind = compute.Large
 	}
-	err = a.compute(ctx, kind, func(step func() error) (err error) {
+	err = a.compute(ctx, c, kind, func(step func() error) (err error) {
 		if known, again := a.facts.Checked(keyOf(c), f); again {
 			out.Found, out.Errors, out.Warnings, out.Infos = known.Found, known.Errors, known.Warnings, known.Infos
 			return nil
@@ -103,8 +101,7 @@ func (a *API) check(ctx context.Context, begin func()) (out read.Checked, err er
 
 // labeledNodes reads the fleet's nodes with their labels, and which of them have others that are not known; cut: some, or
 // some of their labels, are left out.
-func (a *API) labeledNodes(ctx context.Context) (nodes []fleet.Node, unlabeled map[string]bool, cut bool, err error) {
-	c := callOf(ctx)
+func (a *API) labeledNodes(ctx context.Context, c *call) (nodes []fleet.Node, unlabeled map[string]bool, cut bool, err error) {
 	unlabeled = map[string]bool{}
 	for after, more := "", true; more && !cut; {
 		var page []store.LabeledNode
@@ -154,8 +151,7 @@ func (a *API) serverKeys(ctx context.Context) ([]string, error) {
 }
 
 // endingCredentials are those that nodes of the fleet have come with and that end soon, or whose end has cut nodes off.
-func (a *API) endingCredentials(ctx context.Context) ([]findings.Credential, error) {
-	c := callOf(ctx)
+func (a *API) endingCredentials(ctx context.Context, c *call) ([]findings.Credential, error) {
 	ending, err := a.store.EndingCredentials(ctx, c.tenant.ID, c.fleet.ID, findings.CredentialSoon)
 	return each(ending, func(x store.EndingCredential) findings.Credential {
 		return findings.Credential{ID: x.ID.String(), ExpiresAt: x.ExpiresAt, Nodes: x.Nodes, Named: x.Named}
@@ -163,8 +159,7 @@ func (a *API) endingCredentials(ctx context.Context) ([]findings.Credential, err
 }
 
 // failingClusters are those whose requests fail, as proxies report.
-func (a *API) failingClusters(ctx context.Context) ([]findings.Failing, error) {
-	c := callOf(ctx)
+func (a *API) failingClusters(ctx context.Context, c *call) ([]findings.Failing, error) {
 	failing, err := a.store.FailingClusters(ctx, c.tenant.ID, c.fleet.ID, findings.FailingWithin, findings.FailingLeast, findings.FailingOneIn)
 	return each(failing, func(l store.ClusterLoad) findings.Failing {
 		return findings.Failing{Cluster: l.Cluster, Ended: l.Succeeded + l.Failed, Failed: l.Failed}
@@ -172,15 +167,13 @@ func (a *API) failingClusters(ctx context.Context) ([]findings.Failing, error) {
 }
 
 // idleClusters are those to which no proxy has sent anything for long, where that is known.
-func (a *API) idleClusters(ctx context.Context) ([]findings.Idle, error) {
-	c := callOf(ctx)
+func (a *API) idleClusters(ctx context.Context, c *call) ([]findings.Idle, error) {
 	idle, err := a.store.IdleClusters(ctx, c.tenant.ID, c.fleet.ID, findings.NotCalledFor)
 	return each(idle, func(i store.IdleCluster) findings.Idle { return findings.Idle(i) }), err
 }
 
 // tooLarge are the resources that are kept from nodes of the fleet, as these do not take so much at once.
-func (a *API) tooLarge(ctx context.Context) ([]findings.TooLarge, error) {
-	c := callOf(ctx)
+func (a *API) tooLarge(ctx context.Context, c *call) ([]findings.TooLarge, error) {
 	kept, err := a.store.TooLarge(ctx, c.tenant.ID, c.fleet.ID)
 	return each(kept, func(x store.TooLarge) findings.TooLarge {
 		return findings.TooLarge{Ref: x.Ref, Nodes: x.Nodes, Named: x.Named}
@@ -188,8 +181,7 @@ func (a *API) tooLarge(ctx context.Context) ([]findings.TooLarge, error) {
 }
 
 // tokenEnds are the API tokens that are bound to the fleet and end soon or have ended lately.
-func (a *API) tokenEnds(ctx context.Context) ([]findings.Token, error) {
-	c := callOf(ctx)
+func (a *API) tokenEnds(ctx context.Context, c *call) ([]findings.Token, error) {
 	ends, err := a.store.TokenEnds(ctx, c.tenant.ID, c.fleet.ID, findings.TokenSoon)
 	return each(ends, func(x store.TokenEnd) findings.Token {
 		return findings.Token{ID: x.ID.String(), Name: x.Name, ExpiresAt: x.ExpiresAt}

@@ -26,8 +26,7 @@ var units = []struct {
 }{{'d', day}, {'h', time.Hour}, {'m', time.Minute}, {'s', time.Second}}
 
 // UpdateFleet implements updateFleet.
-func (a *API) UpdateFleet(ctx context.Context, r oapi.UpdateFleetRequestObject) (oapi.UpdateFleetResponseObject, error) {
-	c := callOf(ctx)
+func (a *API) UpdateFleet(ctx context.Context, c *call, r oapi.UpdateFleetRequestObject) (oapi.UpdateFleetResponseObject, error) {
 	set, err := settingsOf(r.Body.References, r.Body.NodeIds, r.Body.ReceiptWindow, r.Body.ForgetNodesAfter, r.Body.StaticClusters, r.Body.PrivateClusters, r.Body.LocalPorts, r.Body.Values)
 	if err != nil {
 		return nil, err

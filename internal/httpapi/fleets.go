@@ -13,14 +13,13 @@ import (
 )
 
 // ListFleets implements listFleets. A caller that is bound to a fleet sees that one.
-func (a *API) ListFleets(ctx context.Context, r oapi.ListFleetsRequestObject) (oapi.ListFleetsResponseObject, error) {
-	c := callOf(ctx)
+func (a *API) ListFleets(ctx context.Context, c *call, r oapi.ListFleetsRequestObject) (oapi.ListFleetsResponseObject, error) {
 	prefix, err := prefixOf(r.Params.Prefix)
 	if err != nil {
 		return nil, err
 	}
 	if r.Params.State != nil {
-		return a.deletedFleets(ctx, r.Params, prefix)
+		return a.deletedFleets(ctx, c, r.Params, prefix)
 	}
 	from, err := parseCursor("fleets", r.Params.Cursor)
 	if err != nil {
@@ -82,8 +81,7 @@ func (a *API) fleetNames(ctx context.Context, t fleet.TenantID) (map[fleet.ID]st
 const mostFleets = 1000 // on one of the store's pages
 
 // CreateFleet implements createFleet.
-func (a *API) CreateFleet(ctx context.Context, r oapi.CreateFleetRequestObject) (oapi.CreateFleetResponseObject, error) {
-	c := callOf(ctx)
+func (a *API) CreateFleet(ctx context.Context, c *call, r oapi.CreateFleetRequestObject) (oapi.CreateFleetResponseObject, error) {
 	description := deref(r.Body.Description)
 	if err := textField("/description", description, maxText); err != nil {
 		return nil, err
@@ -106,8 +104,7 @@ func (a *API) CreateFleet(ctx context.Context, r oapi.CreateFleetRequestObject) 
 }
 
 // GetFleet implements getFleet.
-func (a *API) GetFleet(ctx context.Context, _ oapi.GetFleetRequestObject) (oapi.GetFleetResponseObject, error) {
-	c := callOf(ctx)
+func (a *API) GetFleet(ctx context.Context, c *call, _ oapi.GetFleetRequestObject) (oapi.GetFleetResponseObject, error) {
 	out, err := a.counted(ctx, c.tenant.ID, []store.Fleet{c.fleet})
 	if err != nil {
 		return nil, err
@@ -116,8 +113,7 @@ func (a *API) GetFleet(ctx context.Context, _ oapi.GetFleetRequestObject) (oapi.
 }
 
 // DeleteFleet implements deleteFleet.
-func (a *API) DeleteFleet(ctx context.Context, r oapi.DeleteFleetRequestObject) (oapi.DeleteFleetResponseObject, error) {
-	c := callOf(ctx)
+func (a *API) DeleteFleet(ctx context.Context, c *call, r oapi.DeleteFleetRequestObject) (oapi.DeleteFleetResponseObject, error) {
 	seen, err := confirmedDeletion(r.Params.Confirm, write.DeletionOf(c.fleet.ID))
 	if err != nil {
 		return nil, err

@@ -17,7 +17,7 @@ import (
 )
 
 // GetGuard implements getGuard.
-func (a *API) GetGuard(context.Context, oapi.GetGuardRequestObject) (oapi.GetGuardResponseObject, error) {
+func (a *API) GetGuard(context.Context, *call, oapi.GetGuardRequestObject) (oapi.GetGuardResponseObject, error) {
 	return oapi.GetGuard200JSONResponse{LogPaths: a.compiler.LogPaths(), Items: each(resource.Rules(), func(r resource.Rule) oapi.GuardRule {
 		roles := each(a.guard.Writers(r), func(role auth.Role) oapi.Role { return oapi.Role(role) })
 		return oapi.GuardRule{Rule: string(r), Code: write.GuardCode(r), Covers: r.Covers(), Reason: r.Reason(), Roles: roles}
@@ -25,8 +25,7 @@ func (a *API) GetGuard(context.Context, oapi.GetGuardRequestObject) (oapi.GetGua
 }
 
 // refusedFields are the faults of what the caller may not write. The decision is the token's row's alone.
-func (a *API) refusedFields(ctx context.Context, found []resource.Guarded, prefix string) []oapi.FieldError {
-	c := callOf(ctx)
+func (a *API) refusedFields(c *call, found []resource.Guarded, prefix string) []oapi.FieldError {
 	return a.guard.Refused(c.principal.Role, c.fleet.LocalPorts, found, prefix, a.compiler.LogPaths())
 }
 
@@ -82,19 +81,19 @@ const maxLooks = 5
 // already, byte for byte, is no change and may stand in it: each such change is tied to
 // the ETag under which it was found the same, so that it cannot become a change. write is
 // the store's call.
-func (a *API) writeGuarded(ctx context.Context, w store.Write, not guarded, write func(context.Context, store.Write) (store.Result, error)) (store.Result, error) {
+func (a *API) writeGuarded(ctx context.Context, c *call, w store.Write, not guarded, write func(context.Context, *call, store.Write) (store.Result, error)) (store.Result, error) {
 	if len(not) == 0 {
-		return write(ctx, w)
+		return write(ctx, c, w)
 	}
 	for look := 1; ; look++ {
-		tied, refused, err := a.tie(ctx, w, not)
+		tied, refused, err := a.tie(ctx, c, w, not)
 		if err != nil {
 			return store.Result{}, err
 		}
 		if err := refused.problem(); err != nil {
-			return a.replayed(ctx, w, err)
+			return a.replayed(ctx, c, w, err)
 		}
-		result, err := write(ctx, tied)
+		result, err := write(ctx, c, tied)
 		var stale *store.StaleError
 		switch {
 		case !errors.As(err, &stale) || w.Seen != nil || not[stale.Changed[0].Index] == nil || preconditioned(w.Changes[stale.Changed[0].Index]):
@@ -119,8 +118,7 @@ func errMoving() error {
 
 // tie reads what is stored of the changes that the caller may not make: it returns the
 // write with the ETags of those that are none, and the others.
-func (a *API) tie(ctx context.Context, w store.Write, not guarded) (store.Write, guarded, error) {
-	c := callOf(ctx)
+func (a *API) tie(ctx context.Context, c *call, w store.Write, not guarded) (store.Write, guarded, error) {
 	refused, order := guarded{}, slices.Sorted(maps.Keys(not))
 	which := make([]store.Cursor, len(order))
 	for n, i := range order {
@@ -152,11 +150,10 @@ func cursorOf(c store.ResourceChange) store.Cursor {
 
 // replayed answers a repeat of a write that was made, although it would be refused now;
 // of any other the answer is the refusal.
-func (a *API) replayed(ctx context.Context, w store.Write, refusal error) (store.Result, error) {
+func (a *API) replayed(ctx context.Context, c *call, w store.Write, refusal error) (store.Result, error) {
 	if w.Idempotency == nil {
 		return store.Result{}, refusal
 	}
-	c := callOf(ctx)
 	w.Actor = c.actor
 	result, err := a.store.Replay(ctx, c.tenant.ID, c.fleet.ID, w)
 	if errors.Is(err, fleet.ErrNotFound) {

@@ -224,13 +224,12 @@ func TestT22_AForetoldETagBringsNothingBack(t *testing.T) {
 		write(1)
 		back := store.ResourceChange{Type: fleet.Cluster, Name: "c", Body: []byte{}, Version: "v", DocHash: [32]byte{1}, BodyHash: [32]byte{1}}
 		own(&back, `"2-02000000"`)
-		ctx := context.WithValue(t.Context(), callKey{}, &call{tenant: w.tenant, fleet: w.fleet, actor: tester})
 		wrote := ""
-		_, err := w.api.writeGuarded(ctx, store.Write{Changes: []store.ResourceChange{back}}, guarded{0: {{}}}, func(ctx context.Context, tied store.Write) (store.Result, error) {
+		_, err := w.api.writeGuarded(t.Context(), &call{tenant: w.tenant, fleet: w.fleet, actor: tester}, store.Write{Changes: []store.ResourceChange{back}}, guarded{0: {{}}}, func(ctx context.Context, c *call, tied store.Write) (store.Result, error) {
 			if wrote = write(2); wrote != `"2-02000000"` {
 				t.Fatalf("the ETag is %s: foretell that one", wrote)
 			}
-			return w.api.write(ctx, tied)
+			return w.api.write(ctx, c, tied)
 		})
 		if stale := new(store.StaleError); !errors.As(err, &stale) {
 			t.Errorf("it is written back: %v", err)

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"context"
 	"crypto/sha256"
 	"errors"
 	"net/http"
@@ -11,11 +10,10 @@ import (
 
 // idempotency names a request, so that the store can tell a repeat from another one.
 // The hash is over the operation, the fleet and the very bytes that were sent.
-func idempotency(ctx context.Context, key *string, operation string, sent []byte) *store.Idempotency {
+func idempotency(c *call, key *string, operation string, sent []byte) *store.Idempotency {
 	if key == nil {
 		return nil
 	}
-	c := callOf(ctx)
 	h := sha256.New()
 	h.Write([]byte(operation))
 	h.Write([]byte{0})

@@ -11,10 +11,10 @@ import (
 )
 
 // ImportConfig implements importConfig. It writes nothing, and costs as much as checking the documents of an apply.
-func (a *API) ImportConfig(ctx context.Context, r oapi.ImportConfigRequestObject) (oapi.ImportConfigResponseObject, error) {
+func (a *API) ImportConfig(ctx context.Context, c *call, r oapi.ImportConfigRequestObject) (oapi.ImportConfigResponseObject, error) {
 	var result envoyconfig.Result
-	sent := sentDocument(ctx).bytes
-	err := a.compute(ctx, sizeKind(len(sent)), func(step func() error) (err error) {
+	sent := c.document.bytes
+	err := a.compute(ctx, c, sizeKind(len(sent)), func(step func() error) (err error) {
 		result, err = envoyconfig.Read(sent, envoyconfig.Options{RDS: deref(r.Params.Rds), EDS: deref(r.Params.Eds), Step: step})
 		return err
 	})

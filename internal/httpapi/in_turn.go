@@ -21,7 +21,7 @@ func (a *API) inTurn(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		c := callOf(r.Context())
+		c := callOf(r)
 		if gathers(r, a.operation(r)) {
 			if err := a.unread.Await(r.Context(), c.principal); err != nil {
 				fail(w, r, unreadAnswers(err))

@@ -10,7 +10,7 @@ import (
 )
 
 // kept reads what is stored of the documents that stand for that.
-func (a *API) kept(ctx context.Context, docs []resource.Document) (map[store.Cursor]store.Resource, error) {
+func (a *API) kept(ctx context.Context, c *call, docs []resource.Document) (map[store.Cursor]store.Resource, error) {
 	var which []store.Cursor
 	for _, d := range docs {
 		if d.Keep {
@@ -20,7 +20,6 @@ func (a *API) kept(ctx context.Context, docs []resource.Document) (map[store.Cur
 	if len(which) == 0 {
 		return nil, nil
 	}
-	c := callOf(ctx)
 	return a.store.Stored(ctx, c.tenant.ID, c.fleet.ID, which)
 }
 

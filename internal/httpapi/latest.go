@@ -23,7 +23,7 @@ const (
 func (a *API) latest(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if op := a.operation(r); len(op.revisions) > 0 {
-			r = withNumbers(r, op.revisions, callOf(r.Context()).fleet.Revision)
+			r = withNumbers(r, op.revisions, callOf(r).fleet.Revision)
 		}
 		next.ServeHTTP(w, r)
 	})

@@ -53,8 +53,8 @@ func limitReached(at *store.LimitError) *problem {
 }
 
 // GetLimits implements getLimits.
-func (a *API) GetLimits(ctx context.Context, _ oapi.GetLimitsRequestObject) (oapi.GetLimitsResponseObject, error) {
-	list, err := a.store.Limits(ctx, callOf(ctx).tenant.ID)
+func (a *API) GetLimits(ctx context.Context, c *call, _ oapi.GetLimitsRequestObject) (oapi.GetLimitsResponseObject, error) {
+	list, err := a.store.Limits(ctx, c.tenant.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -62,8 +62,8 @@ func (a *API) GetLimits(ctx context.Context, _ oapi.GetLimitsRequestObject) (oap
 }
 
 // UpdateLimits implements updateLimits.
-func (a *API) UpdateLimits(ctx context.Context, r oapi.UpdateLimitsRequestObject) (oapi.UpdateLimitsResponseObject, error) {
-	c, names := callOf(ctx), store.LimitNames()
+func (a *API) UpdateLimits(ctx context.Context, c *call, r oapi.UpdateLimitsRequestObject) (oapi.UpdateLimitsResponseObject, error) {
+	names := store.LimitNames()
 	set := map[store.LimitName]*int64{}
 	for text, most := range *r.Body {
 		name := store.LimitName(text)
@@ -90,8 +90,7 @@ func limitOf(l store.Limit) oapi.Limit {
 }
 
 // GetUsage implements getUsage. A caller that is bound to a fleet is told of that one.
-func (a *API) GetUsage(ctx context.Context, r oapi.GetUsageRequestObject) (oapi.GetUsageResponseObject, error) {
-	c := callOf(ctx)
+func (a *API) GetUsage(ctx context.Context, c *call, r oapi.GetUsageRequestObject) (oapi.GetUsageResponseObject, error) {
 	from, err := parseCursor("usage", r.Params.Cursor)
 	if err != nil {
 		return nil, err
@@ -146,8 +145,7 @@ func (a *API) usageOfOwnFleet(ctx context.Context, c *call) (oapi.GetUsageRespon
 }
 
 // GetFleetUsage implements getFleetUsage.
-func (a *API) GetFleetUsage(ctx context.Context, _ oapi.GetFleetUsageRequestObject) (oapi.GetFleetUsageResponseObject, error) {
-	c := callOf(ctx)
+func (a *API) GetFleetUsage(ctx context.Context, c *call, _ oapi.GetFleetUsageRequestObject) (oapi.GetFleetUsageResponseObject, error) {
 	items, u, err := a.usageOf(ctx, c, c.fleet.ID)
 	if err != nil {
 		return nil, err

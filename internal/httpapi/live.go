@@ -16,8 +16,8 @@ import (
 // question in a quarter of a second for all such fleets, which grows with the fleets and their servers and not
 // with who follows or what the fleets hold; of each follower it keeps a position and a goroutine.
 // A report of an xDS server writes one row more, its own, so that there is something to see.
-func (a *API) GetLive(ctx context.Context, r oapi.GetLiveRequestObject) (oapi.GetLiveResponseObject, error) {
-	stream := wantsStream(callOf(ctx).accept)
+func (a *API) GetLive(ctx context.Context, c *call, r oapi.GetLiveRequestObject) (oapi.GetLiveResponseObject, error) {
+	stream := wantsStream(c.accept)
 	wait, err := waitOf(r.Params.Wait)
 	if err != nil {
 		return nil, err
@@ -26,7 +26,7 @@ func (a *API) GetLive(ctx context.Context, r oapi.GetLiveRequestObject) (oapi.Ge
 	if err != nil {
 		return nil, err
 	}
-	now, err := a.liveNow(ctx)
+	now, err := a.liveNow(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -37,18 +37,17 @@ func (a *API) GetLive(ctx context.Context, r oapi.GetLiveRequestObject) (oapi.Ge
 	if !stream && (len(what) > 0 || wait == 0) {
 		return oapi.GetLive200JSONResponse{What: what, Position: now.String()}, nil
 	}
-	leave, err := a.beginToWait(ctx)
+	leave, err := a.beginToWait(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	c := callOf(ctx)
 	l := a.tail.Follow(keyOf(c), holderOf(c), now, *after)
 	if stream {
-		return liveStream{api: a, ctx: ctx, listener: l, with: holderOf(c), leave: leave}, nil
+		return liveStream{api: a, ctx: ctx, listener: l, call: c, leave: leave}, nil
 	}
 	defer leave()
 	defer l.Leave()
-	if what, err = awaited(ctx, a, wait, l.Next); err != nil {
+	if what, err = awaited(ctx, c, a, wait, l.Next); err != nil {
 		return nil, err
 	}
 	return oapi.GetLive200JSONResponse{What: what, Position: l.Place()}, nil
@@ -74,8 +73,8 @@ func livePlace[M any](after, last *string, stream bool, parse func(string) (M, b
 }
 
 // liveNow asks for the one fleet of the call, so that what is read after the answer has begun is not older than its place.
-func (a *API) liveNow(ctx context.Context) (live.Marks, error) {
-	k := keyOf(callOf(ctx))
+func (a *API) liveNow(ctx context.Context, c *call) (live.Marks, error) {
+	k := keyOf(c)
 	marks, err := a.store.Marks(ctx, []fleet.Key{k})
 	if err != nil {
 		return live.Marks{}, err
@@ -88,11 +87,11 @@ func (a *API) liveNow(ctx context.Context) (live.Marks, error) {
 }
 
 // awaited waits for the first change, by a listener's next.
-func awaited[W any](ctx context.Context, a *API, wait time.Duration, next func(context.Context, <-chan struct{}, <-chan time.Time) ([]W, live.End, error)) ([]W, error) {
+func awaited[W any](ctx context.Context, c *call, a *API, wait time.Duration, next func(context.Context, <-chan struct{}, <-chan time.Time) ([]W, live.End, error)) ([]W, error) {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	what, end, err := next(ctx, a.draining, timer.C)
-	end = a.movedAtEnd(ctx, holderOf(callOf(ctx)), end)
+	end = a.movedAtEnd(ctx, holderOf(c), end)
 	switch {
 	case err != nil:
 		return nil, err
@@ -119,7 +118,7 @@ type liveStream struct {
 		// Tell waits until there is something to tell; nil: it was time for something else.
 		Tell(ctx context.Context, stop <-chan struct{}, wake <-chan time.Time) (any, live.End, error)
 	}
-	with  live.Holder
+	call  *call
 	leave func()
 }
 
@@ -132,7 +131,7 @@ func (s liveStream) VisitGetTenantLiveResponse(w http.ResponseWriter) error { re
 func (s liveStream) write(w http.ResponseWriter) error {
 	defer s.leave()
 	defer s.listener.Leave()
-	s.api.stream(s.ctx, w, s.with, s.run)
+	s.api.stream(s.ctx, s.call, w, s.run)
 	return nil
 }
 

@@ -11,8 +11,7 @@ import (
 
 // GetTenantLive implements getTenantLive. What it costs: as GetLive, one question a second for all
 // tenants that somebody follows, which grows with their fleets.
-func (a *API) GetTenantLive(ctx context.Context, r oapi.GetTenantLiveRequestObject) (oapi.GetTenantLiveResponseObject, error) {
-	c := callOf(ctx)
+func (a *API) GetTenantLive(ctx context.Context, c *call, r oapi.GetTenantLiveRequestObject) (oapi.GetTenantLiveResponseObject, error) {
 	stream := wantsStream(c.accept)
 	wait, err := waitOf(r.Params.Wait)
 	if err != nil {
@@ -34,17 +33,17 @@ func (a *API) GetTenantLive(ctx context.Context, r oapi.GetTenantLiveRequestObje
 	if !stream && (len(what) > 0 || wait == 0) {
 		return oapi.GetTenantLive200JSONResponse{What: what, Position: marks.String()}, nil
 	}
-	leave, err := a.beginToWait(ctx)
+	leave, err := a.beginToWait(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	l := a.tail.FollowTenant(scope, holderOf(c), now, marks, *after)
 	if stream {
-		return liveStream{api: a, ctx: ctx, listener: l, with: holderOf(c), leave: leave}, nil
+		return liveStream{api: a, ctx: ctx, listener: l, call: c, leave: leave}, nil
 	}
 	defer leave()
 	defer l.Leave()
-	if what, err = awaited(ctx, a, wait, l.Next); err != nil {
+	if what, err = awaited(ctx, c, a, wait, l.Next); err != nil {
 		return nil, err
 	}
 	return oapi.GetTenantLive200JSONResponse{What: what, Fleets: some(l.Names()), Position: l.Place()}, nil

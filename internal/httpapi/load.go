@@ -10,17 +10,16 @@ import (
 )
 
 // ListLoad implements listLoad.
-func (a *API) ListLoad(ctx context.Context, r oapi.ListLoadRequestObject) (oapi.ListLoadResponseObject, error) {
-	c := callOf(ctx)
+func (a *API) ListLoad(ctx context.Context, c *call, r oapi.ListLoadRequestObject) (oapi.ListLoadResponseObject, error) {
 	var out oapi.ListLoad200JSONResponse
 	var err error
 	if r.Params.Cluster != nil && r.Params.Clusters != nil {
 		return nil, badParameter("clusters", "not_allowed", "give cluster or clusters, not both")
 	}
 	if r.Params.Cluster != nil {
-		out.Items, out.NextCursor, err = a.loadMinutes(ctx, *r.Params.Cluster, r.Params)
+		out.Items, out.NextCursor, err = a.loadMinutes(ctx, c, *r.Params.Cluster, r.Params)
 	} else {
-		out.Items, out.NextCursor, err = a.loadClusters(ctx, r.Params)
+		out.Items, out.NextCursor, err = a.loadClusters(ctx, c, r.Params)
 	}
 	if err == nil {
 		out.LeftOut, err = a.store.LoadLeftOut(ctx, c.tenant.ID, c.fleet.ID)
@@ -28,8 +27,7 @@ func (a *API) ListLoad(ctx context.Context, r oapi.ListLoadRequestObject) (oapi.
 	return out, err
 }
 
-func (a *API) loadClusters(ctx context.Context, p oapi.ListLoadParams) (items []oapi.Load, cont *string, err error) {
-	c := callOf(ctx)
+func (a *API) loadClusters(ctx context.Context, c *call, p oapi.ListLoadParams) (items []oapi.Load, cont *string, err error) {
 	from, err := parseCursor("load", p.Cursor)
 	if err != nil {
 		return nil, nil, err
@@ -52,8 +50,8 @@ func (a *API) loadClusters(ctx context.Context, p oapi.ListLoadParams) (items []
 	return items, cont, nil
 }
 
-func (a *API) loadMinutes(ctx context.Context, cluster string, p oapi.ListLoadParams) (items []oapi.Load, cont *string, err error) {
-	c, list := callOf(ctx), "load/"+cluster
+func (a *API) loadMinutes(ctx context.Context, c *call, cluster string, p oapi.ListLoadParams) (items []oapi.Load, cont *string, err error) {
+	list := "load/" + cluster
 	if err := text("cluster", cluster); err != nil {
 		return nil, nil, err
 	}

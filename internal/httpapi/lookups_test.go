@@ -111,11 +111,11 @@ func TestLookUpsOfRequestsAreShared(t *testing.T) {
 	var all sync.WaitGroup
 	for range requests {
 		all.Go(func() {
-			_, row, err := w.api.goodToken(t.Context(), "192.0.2.1:1", w.owner)
+			_, row, err := w.api.goodToken(t.Context(), &call{remote: "192.0.2.1:1"}, w.owner)
 			if err != nil {
 				t.Error(err)
 			}
-			c := &call{principal: row.Principal}
+			c := &call{principal: row.Principal, note: &requestNote{}}
 			if err := w.api.resolveFleet(t.Context(), c, w.tenant.Slug, w.fleet.Name); err != nil || c.fleet.ID != w.fleet.ID || c.tenant.ID != w.tenant.ID {
 				t.Errorf("%+v, %v", c, err)
 			}

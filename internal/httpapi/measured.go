@@ -15,7 +15,7 @@ func (a *API) measured(next http.Handler) http.Handler {
 		a.metrics.Begin()
 		begun := time.Now()
 		defer func() {
-			answer := metrics.Answer{Operation: a.operationOf(r), Problem: note(r.Context()).code, Took: time.Since(begun), Lasting: w.Header().Get("Content-Type") == eventStreamType}
+			answer := metrics.Answer{Operation: a.operationOf(r), Problem: note(r).code, Took: time.Since(begun), Lasting: w.Header().Get("Content-Type") == eventStreamType}
 			if ww, ok := w.(middleware.WrapResponseWriter); ok {
 				answer.Status = ww.Status()
 			}

@@ -23,11 +23,11 @@ func noSuchNode(err error) error {
 }
 
 // noSuchRevision tells apart a revision that was never made and one that is forgotten.
-func (a *API) noSuchRevision(ctx context.Context, err error, rev int64) error {
+func (a *API) noSuchRevision(ctx context.Context, c *call, err error, rev int64) error {
 	if !errors.Is(err, fleet.ErrNotFound) {
 		return err
 	}
-	if why := a.mustBeKept(ctx, fleet.Revision(rev)); why != nil && rev > 0 {
+	if why := a.mustBeKept(ctx, c, fleet.Revision(rev)); why != nil && rev > 0 {
 		return why
 	}
 	return missing(err, oapi.MissingRevision, fmt.Sprintf("the fleet keeps no revision %d: the list of revisions has those that are kept", rev))

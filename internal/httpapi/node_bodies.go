@@ -14,8 +14,8 @@ import (
 
 // addBodies adds to each resource what the version in force for the node says, and returns those that fit into one answer. A Secret's body is sealed
 // and stays where it is; one that is not kept any more is left out.
-func (a *API) addBodies(ctx context.Context, node string, items []oapi.NodeResource) ([]oapi.NodeResource, error) {
-	c, room, told := callOf(ctx), answerBytes, 0
+func (a *API) addBodies(ctx context.Context, c *call, node string, items []oapi.NodeResource) ([]oapi.NodeResource, error) {
+	room, told := answerBytes, 0
 	for batch := range slices.Chunk(items, bodiesAtOnce) {
 		var held []store.HeldVersion
 		var of []int

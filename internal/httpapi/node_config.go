@@ -13,7 +13,7 @@ import (
 
 // GetNodeConfig implements getNodeConfig. It asks no xDS server: what a node should hold
 // follows from the fleet, from what the node refused, and from what it confirmed.
-func (a *API) GetNodeConfig(ctx context.Context, r oapi.GetNodeConfigRequestObject) (oapi.GetNodeConfigResponseObject, error) {
+func (a *API) GetNodeConfig(ctx context.Context, c *call, r oapi.GetNodeConfigRequestObject) (oapi.GetNodeConfigResponseObject, error) {
 	if err := text("node", r.Node); err != nil {
 		return nil, err
 	}
@@ -26,7 +26,7 @@ func (a *API) GetNodeConfig(ctx context.Context, r oapi.GetNodeConfigRequestObje
 	if q.After, err = resourceCursor("node-config", r.Params.Cursor); err != nil {
 		return nil, err
 	}
-	conf, known, err := a.nodeConfig(ctx, r.Node, q)
+	conf, known, err := a.nodeConfig(ctx, c, r.Node, q)
 	if err != nil {
 		return nil, noSuchNode(err)
 	}
@@ -40,7 +40,7 @@ func (a *API) GetNodeConfig(ctx context.Context, r oapi.GetNodeConfigRequestObje
 		return nodeResourceOf(r, target.Types[r.Type].Get(r.Name), conf.Node)
 	})
 	if deref(r.Params.Bodies) {
-		if out.Items, err = a.addBodies(ctx, r.Node, out.Items); err != nil {
+		if out.Items, err = a.addBodies(ctx, c, r.Node, out.Items); err != nil {
 			return nil, err
 		}
 	}

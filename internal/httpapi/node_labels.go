@@ -14,24 +14,23 @@ import (
 const maxScan = 10_000
 
 // matchingNodes lists the nodes after the given id that pass every filter.
-func (a *API) matchingNodes(ctx context.Context, p oapi.ListNodesParams, after string) (out oapi.NodeList, err error) {
+func (a *API) matchingNodes(ctx context.Context, c *call, p oapi.ListNodesParams, after string) (out oapi.NodeList, err error) {
 	prefix, err := prefixOf(p.Prefix)
 	if err != nil {
 		return out, err
 	}
-	look := a.nodesInState(prefix, p.State)
+	look := a.nodesInState(c, prefix, p.State)
 	if p.Selector != nil {
 		sel, err := selector.Parse(*p.Selector)
 		if err != nil {
 			return out, badParameter("selector", "selector_invalid", fleet.Sentence(err))
 		}
-		look = a.nodesSelected(sel, prefix, p.State)
+		look = a.nodesSelected(c, sel, prefix, p.State)
 	}
 	s := scan{last: after, limit: pageLimit(p.Limit), count: deref(p.Count), more: true}
 	if err := s.run(ctx, look); err != nil {
 		return out, err
 	}
-	c := callOf(ctx)
 	nodes, err := a.store.NodesOf(ctx, c.tenant.ID, c.fleet.ID, s.found)
 	if err != nil {
 		return out, err
@@ -101,9 +100,8 @@ type candidate struct {
 }
 
 // nodesInState looks at the nodes with the prefix, and lists those in the state; nil is any.
-func (a *API) nodesInState(prefix string, state *oapi.NodeState) func(ctx context.Context, after string) ([]candidate, bool, error) {
+func (a *API) nodesInState(c *call, prefix string, state *oapi.NodeState) func(ctx context.Context, after string) ([]candidate, bool, error) {
 	return func(ctx context.Context, after string) ([]candidate, bool, error) {
-		c := callOf(ctx)
 		nodes, more, err := a.store.NodeStates(ctx, c.tenant.ID, c.fleet.ID, prefix, after, 1000)
 		return each(nodes, func(n store.NodeState) candidate {
 			return candidate{id: n.ID, listed: state == nil || n.State == string(*state)}
@@ -112,14 +110,13 @@ func (a *API) nodesInState(prefix string, state *oapi.NodeState) func(ctx contex
 }
 
 // nodesSelected does the same of those that the selector matches.
-func (a *API) nodesSelected(sel selector.Selector, prefix string, state *oapi.NodeState) func(ctx context.Context, after string) ([]candidate, bool, error) {
-	inState := a.nodesInState(prefix, state)
+func (a *API) nodesSelected(c *call, sel selector.Selector, prefix string, state *oapi.NodeState) func(ctx context.Context, after string) ([]candidate, bool, error) {
+	inState := a.nodesInState(c, prefix, state)
 	return func(ctx context.Context, after string) ([]candidate, bool, error) {
 		nodes, more, err := inState(ctx, after)
 		if err != nil || len(nodes) == 0 {
 			return nodes, more, err
 		}
-		c := callOf(ctx)
 		labels, err := a.store.LabelsOf(ctx, c.tenant.ID, c.fleet.ID, nodes[0].id, nodes[len(nodes)-1].id)
 		if err != nil {
 			return nil, false, err
@@ -135,8 +132,7 @@ func (a *API) nodesSelected(sel selector.Selector, prefix string, state *oapi.No
 
 // nodeConfig reads a page of what a node should hold, and which variants its labels choose,
 // both of one revision unless the fleet changes all the time; known: all its labels are.
-func (a *API) nodeConfig(ctx context.Context, node string, q store.ConfigFilter) (conf store.NodeConfig, known bool, err error) {
-	c := callOf(ctx)
+func (a *API) nodeConfig(ctx context.Context, c *call, node string, q store.ConfigFilter) (conf store.NodeConfig, known bool, err error) {
 	labels, err := a.store.OneNodeLabels(ctx, c.tenant.ID, c.fleet.ID, node)
 	if err != nil {
 		return conf, false, err

@@ -12,8 +12,7 @@ import (
 const maxRetryRefs = 100
 
 // RetryNode implements retryNode.
-func (a *API) RetryNode(ctx context.Context, r oapi.RetryNodeRequestObject) (oapi.RetryNodeResponseObject, error) {
-	c := callOf(ctx)
+func (a *API) RetryNode(ctx context.Context, c *call, r oapi.RetryNodeRequestObject) (oapi.RetryNodeResponseObject, error) {
 	if err := text("node", r.Node); err != nil {
 		return nil, err
 	}

@@ -17,8 +17,8 @@ import (
 
 // GetNodeWhy implements getNodeWhy: what getNodeConfig tells, with the reasons. It reads the variants of the
 // resources of its page alone.
-func (a *API) GetNodeWhy(ctx context.Context, r oapi.GetNodeWhyRequestObject) (oapi.GetNodeWhyResponseObject, error) {
-	c, p := callOf(ctx), r.Params
+func (a *API) GetNodeWhy(ctx context.Context, c *call, r oapi.GetNodeWhyRequestObject) (oapi.GetNodeWhyResponseObject, error) {
+	p := r.Params
 	if err := text("node", r.Node); err != nil {
 		return nil, err
 	}
@@ -38,7 +38,7 @@ func (a *API) GetNodeWhy(ctx context.Context, r oapi.GetNodeWhyRequestObject) (o
 	if q.After, err = resourceCursor("node-why", p.Cursor); err != nil {
 		return nil, err
 	}
-	conf, known, err := a.nodeConfig(ctx, r.Node, q)
+	conf, known, err := a.nodeConfig(ctx, c, r.Node, q)
 	if err != nil {
 		return nil, noSuchNode(err)
 	}
@@ -54,11 +54,11 @@ func (a *API) GetNodeWhy(ctx context.Context, r oapi.GetNodeWhyRequestObject) (o
 		Node: conf.Node.ID, State: oapi.NodeState(conf.Node.State), Settled: int64(conf.Node.Settled), Revision: int64(conf.Revision),
 		Labels: nodeLabelsOf(labels), LabelsUnknown: optional(!known),
 	}
-	reasons, err := a.reasons(ctx, refs)
+	reasons, err := a.reasons(ctx, c, refs)
 	if err != nil {
 		return nil, err
 	}
-	out.Items, err = a.reasonsOf(ctx, conf, reasons, selector.LabelsOf(labels.Node))
+	out.Items, err = a.reasonsOf(ctx, c, conf, reasons, selector.LabelsOf(labels.Node))
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func (a *API) GetNodeWhy(ctx context.Context, r oapi.GetNodeWhyRequestObject) (o
 			return nil, noSuchResource(fmt.Errorf("why node %q has it: %w", r.Node, fleet.ErrNotFound), *q.Type, name, "")
 		}
 		var none oapi.NodeWhy
-		err := a.compute(ctx, whyKind(len(why)), func(step func() error) (err error) {
+		err := a.compute(ctx, c, whyKind(len(why)), func(step func() error) (err error) {
 			none, err = why.chosen("", selector.LabelsOf(labels.Node), step)
 			return err
 		})
@@ -87,13 +87,13 @@ func (a *API) GetNodeWhy(ctx context.Context, r oapi.GetNodeWhyRequestObject) (o
 }
 
 // reasonsOf are those of a page: one at least, until they come to answerBytes.
-func (a *API) reasonsOf(ctx context.Context, conf store.NodeConfig, reasons map[fleet.Ref]reason, labels selector.Labels) (out []oapi.NodeReason, err error) {
+func (a *API) reasonsOf(ctx context.Context, c *call, conf store.NodeConfig, reasons map[fleet.Ref]reason, labels selector.Labels) (out []oapi.NodeReason, err error) {
 	target, room, variants := targetOf(conf), answerBytes, 0
 	for _, r := range reasons {
 		variants += len(r)
 	}
 	out = []oapi.NodeReason{}
-	err = a.compute(ctx, whyKind(variants), func(step func() error) error {
+	err = a.compute(ctx, c, whyKind(variants), func(step func() error) error {
 		for _, r := range conf.Resources {
 			if room <= 0 {
 				break
@@ -142,11 +142,10 @@ const (
 type reason []fleet.Row
 
 // reasons are of the names that have variants.
-func (a *API) reasons(ctx context.Context, refs []fleet.Ref) (map[fleet.Ref]reason, error) {
+func (a *API) reasons(ctx context.Context, c *call, refs []fleet.Ref) (map[fleet.Ref]reason, error) {
 	if len(refs) == 0 {
 		return nil, nil //nolint:nilnil // nothing to look up in
 	}
-	c := callOf(ctx)
 	rows, _, err := a.store.Variants(ctx, c.tenant.ID, c.fleet.ID, refs)
 	if err != nil {
 		return nil, err

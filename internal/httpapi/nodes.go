@@ -11,14 +11,13 @@ import (
 )
 
 // ListNodes implements listNodes.
-func (a *API) ListNodes(ctx context.Context, r oapi.ListNodesRequestObject) (oapi.ListNodesResponseObject, error) {
-	c := callOf(ctx)
+func (a *API) ListNodes(ctx context.Context, c *call, r oapi.ListNodesRequestObject) (oapi.ListNodesResponseObject, error) {
 	from, err := parseCursor("nodes", r.Params.Cursor)
 	if err != nil {
 		return nil, err
 	}
 	if r.Params.Selector != nil || r.Params.State != nil || r.Params.Prefix != nil || deref(r.Params.Count) {
-		list, err := a.matchingNodes(ctx, r.Params, from.Name)
+		list, err := a.matchingNodes(ctx, c, r.Params, from.Name)
 		return oapi.ListNodes200JSONResponse(list), err
 	}
 	nodes, more, err := a.store.Nodes(ctx, c.tenant.ID, c.fleet.ID, from.Name, pageLimit(r.Params.Limit))
@@ -33,8 +32,7 @@ func (a *API) ListNodes(ctx context.Context, r oapi.ListNodesRequestObject) (oap
 }
 
 // GetNode implements getNode.
-func (a *API) GetNode(ctx context.Context, r oapi.GetNodeRequestObject) (oapi.GetNodeResponseObject, error) {
-	c := callOf(ctx)
+func (a *API) GetNode(ctx context.Context, c *call, r oapi.GetNodeRequestObject) (oapi.GetNodeResponseObject, error) {
 	if err := text("node", r.Node); err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // ListOperatorTokens implements listOperatorTokens.
-func (a *API) ListOperatorTokens(ctx context.Context, r oapi.ListOperatorTokensRequestObject) (oapi.ListOperatorTokensResponseObject, error) {
+func (a *API) ListOperatorTokens(ctx context.Context, _ *call, r oapi.ListOperatorTokensRequestObject) (oapi.ListOperatorTokensResponseObject, error) {
 	q, err := credentialFilter("operator tokens", r.Params.State, r.Params.Prefix, r.Params.Limit, r.Params.Cursor)
 	if err != nil {
 		return nil, err
@@ -31,7 +31,7 @@ func (a *API) ListOperatorTokens(ctx context.Context, r oapi.ListOperatorTokensR
 
 // CreateOperatorToken implements createOperatorToken. The token is in the answer and
 // nowhere else.
-func (a *API) CreateOperatorToken(ctx context.Context, r oapi.CreateOperatorTokenRequestObject) (oapi.CreateOperatorTokenResponseObject, error) {
+func (a *API) CreateOperatorToken(ctx context.Context, c *call, r oapi.CreateOperatorTokenRequestObject) (oapi.CreateOperatorTokenResponseObject, error) {
 	if err := textField("/name", r.Body.Name, maxTitle); err != nil {
 		return nil, err
 	}
@@ -40,7 +40,7 @@ func (a *API) CreateOperatorToken(ctx context.Context, r oapi.CreateOperatorToke
 		return nil, err
 	}
 	id, token, hash := auth.NewAPIToken(auth.KindOperator)
-	k, err := a.store.CreateOperatorToken(ctx, callOf(ctx).actor, store.OperatorToken{ID: id, Hash: hash, Name: r.Body.Name, ExpiresAt: expires})
+	k, err := a.store.CreateOperatorToken(ctx, c.actor, store.OperatorToken{ID: id, Hash: hash, Name: r.Body.Name, ExpiresAt: expires})
 	if err != nil {
 		return nil, err
 	}
@@ -48,12 +48,12 @@ func (a *API) CreateOperatorToken(ctx context.Context, r oapi.CreateOperatorToke
 }
 
 // RevokeOperatorToken implements revokeOperatorToken.
-func (a *API) RevokeOperatorToken(ctx context.Context, r oapi.RevokeOperatorTokenRequestObject) (oapi.RevokeOperatorTokenResponseObject, error) {
+func (a *API) RevokeOperatorToken(ctx context.Context, c *call, r oapi.RevokeOperatorTokenRequestObject) (oapi.RevokeOperatorTokenResponseObject, error) {
 	id, err := fleet.ParseCredentialID(r.Id)
 	if err != nil {
 		return nil, noSuchToken(fleet.ErrNotFound, r.Id)
 	}
-	err = a.store.RevokeOperatorToken(ctx, callOf(ctx).actor, id)
+	err = a.store.RevokeOperatorToken(ctx, c.actor, id)
 	if errors.Is(err, fleet.ErrConflict) {
 		return nil, refuse(http.StatusConflict, "last_operator_token", "this is the last operator token that is good: make another before you revoke it")
 	}

@@ -19,7 +19,7 @@ func (a *API) paced(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r) // whose it is, the handler finds
 			return
 		}
-		p := callOf(r.Context()).principal
+		p := callOf(r).principal
 		ks := access.BothOf(p, store.LimitTokenWrites, store.LimitWrites)
 		if r.Method == http.MethodGet || rule.reads {
 			ks = access.BothOf(p, store.LimitTokenReads, store.LimitReads)
@@ -62,8 +62,8 @@ func rateHeaders(h http.Header, p *problem) {
 func wholeSecondsUp(d time.Duration) int { return int((d + time.Second - 1) / time.Second) }
 
 // beginToWait counts a long poll until the function that it returns is called.
-func (a *API) beginToWait(ctx context.Context) (done func(), err error) {
-	p := callOf(ctx).principal
+func (a *API) beginToWait(ctx context.Context, c *call) (done func(), err error) {
+	p := c.principal
 	l, ks := a.limits.Of(ctx, p.Tenant, a.store.Limits), access.BothOf(p, store.LimitTokenWaitingPolls, store.LimitWaitingPolls)
 	if full := a.polls.Enter(l, ks...); full != nil {
 		limit := l[full.What]
@@ -72,7 +72,7 @@ func (a *API) beginToWait(ctx context.Context) (done func(), err error) {
 		p.at, p.retry = &store.LimitError{What: full.What, Limit: limit, Used: limit}, pollRetry
 		return nil, p
 	}
-	callOf(ctx).giveWay()
+	c.giveWay()
 	return func() { a.polls.Leave(ks...) }, nil
 }
 

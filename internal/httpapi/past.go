@@ -12,8 +12,7 @@ import (
 	"fairlead/internal/store"
 )
 
-func (a *API) mustBeKept(ctx context.Context, n fleet.Revision) error {
-	c := callOf(ctx)
+func (a *API) mustBeKept(ctx context.Context, c *call, n fleet.Revision) error {
 	kept, err := a.store.Kept(ctx, c.tenant.ID, c.fleet.ID, time.Time{})
 	if err != nil {
 		return err
@@ -33,7 +32,7 @@ func notKept(kept store.Kept, n fleet.Revision) error {
 }
 
 // asOf is the revision that a read is about, by its number or by a time; nil: it is about now.
-func (a *API) asOf(ctx context.Context, revision *int64, at *time.Time) (*fleet.Revision, error) {
+func (a *API) asOf(ctx context.Context, c *call, revision *int64, at *time.Time) (*fleet.Revision, error) {
 	switch {
 	case revision == nil && at == nil:
 		return nil, nil //nolint:nilnil // said above
@@ -41,9 +40,8 @@ func (a *API) asOf(ctx context.Context, revision *int64, at *time.Time) (*fleet.
 		return nil, badParameter("at", "not_allowed", "give revision or at, not both")
 	case revision != nil:
 		n := fleet.Revision(*revision)
-		return &n, a.mustBeKept(ctx, n)
+		return &n, a.mustBeKept(ctx, c, n)
 	}
-	c := callOf(ctx)
 	kept, err := a.store.Kept(ctx, c.tenant.ID, c.fleet.ID, *at)
 	if err != nil {
 		return nil, err
@@ -56,8 +54,7 @@ func (a *API) asOf(ctx context.Context, revision *int64, at *time.Time) (*fleet.
 }
 
 // pastResources lists what the fleet had at a revision.
-func (a *API) pastResources(ctx context.Context, filter store.Filter, at fleet.Revision, from *string) (out oapi.ResourceList, err error) {
-	c := callOf(ctx)
+func (a *API) pastResources(ctx context.Context, c *call, filter store.Filter, at fleet.Revision, from *string) (out oapi.ResourceList, err error) {
 	if filter.Prefix != "" || len(filter.Labels) > 0 {
 		return out, badParameter("prefix", "not_allowed", "a list of what was takes neither prefix nor label")
 	}
@@ -73,17 +70,17 @@ func (a *API) pastResources(ctx context.Context, filter store.Filter, at fleet.R
 		return out, err
 	}
 	if slices.ContainsFunc(rows, func(r *store.Before) bool { return r != nil && r.Type == fleet.Secret }) {
-		a.told(ctx, secretsRead, "listResources")
+		a.told(c, secretsRead, "listResources")
 	}
 	out.Items = make([]oapi.Resource, 0, len(rows))
 	room := answerBytes
 	for batch := range slices.Chunk(rows, bodiesAtOnce) {
 		if !filter.NoBodies {
-			if err := a.bodiesOf(ctx, batch); err != nil {
+			if err := a.bodiesOf(ctx, c, batch); err != nil {
 				return out, err
 			}
 		}
-		items, err := a.entries(ctx, each(batch, func(b *store.Before) store.Resource { return b.Resource }), filter.NoBodies, room)
+		items, err := a.entries(ctx, c, each(batch, func(b *store.Before) store.Resource { return b.Resource }), filter.NoBodies, room)
 		if err != nil {
 			return out, err
 		}
@@ -96,8 +93,8 @@ func (a *API) pastResources(ctx context.Context, filter store.Filter, at fleet.R
 		}
 	}
 	if told := len(out.Items); told < len(rows) {
-		c := rows[told-1].Cursor()
-		more = &c
+		last := rows[told-1].Cursor()
+		more = &last
 	}
 	if more != nil {
 		out.NextCursor = next(cursor{List: list, Type: more.Type.Slug(), Name: more.Name, Variant: more.Variant})
@@ -106,7 +103,7 @@ func (a *API) pastResources(ctx context.Context, filter store.Filter, at fleet.R
 }
 
 // bodiesOf reads the bodies of what there was; a Secret's is sealed and stays where it is.
-func (a *API) bodiesOf(ctx context.Context, rows []*store.Before) error {
+func (a *API) bodiesOf(ctx context.Context, c *call, rows []*store.Before) error {
 	var which []*store.Before
 	for _, r := range rows {
 		if r != nil && r.Type != fleet.Secret {
@@ -116,12 +113,11 @@ func (a *API) bodiesOf(ctx context.Context, rows []*store.Before) error {
 	if len(which) == 0 {
 		return nil
 	}
-	return a.store.PlannedBodies(ctx, callOf(ctx).tenant.ID, which)
+	return a.store.PlannedBodies(ctx, c.tenant.ID, which)
 }
 
 // ListResourceHistory implements listResourceHistory.
-func (a *API) ListResourceHistory(ctx context.Context, r oapi.ListResourceHistoryRequestObject) (oapi.ListResourceHistoryResponseObject, error) {
-	c := callOf(ctx)
+func (a *API) ListResourceHistory(ctx context.Context, c *call, r oapi.ListResourceHistoryRequestObject) (oapi.ListResourceHistoryResponseObject, error) {
 	if err := resourceName(r.Name, r.Params.Variant); err != nil {
 		return nil, err
 	}

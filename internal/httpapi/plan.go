@@ -23,52 +23,51 @@ import (
 const maxDiffs = 4 << 20
 
 // Plan implements plan.
-func (a *API) Plan(ctx context.Context, r oapi.PlanRequestObject) (oapi.PlanResponseObject, error) {
+func (a *API) Plan(ctx context.Context, c *call, r oapi.PlanRequestObject) (oapi.PlanResponseObject, error) {
 	from, err := parseCursor("plan", r.Params.Cursor)
 	if err != nil {
 		return nil, err
 	}
-	s, err := a.sentApply(ctx)
+	s, err := a.sentApply(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	s.write.ReferencesTold = r.Params.References != nil && *r.Params.References == oapi.Told
-	c := callOf(ctx)
 	var p store.Planned
-	_, err = a.writeUsing(ctx, s.write, s.not, s.where, func(ctx context.Context, w store.Write) (_ store.Result, err error) {
+	_, err = a.writeUsing(ctx, c, s.write, s.not, s.where, func(ctx context.Context, c *call, w store.Write) (_ store.Result, err error) {
 		p, err = a.store.Plan(ctx, c.tenant.ID, c.fleet.ID, w)
 		return store.Result{}, err
 	})
 	if err != nil {
-		return nil, s.refused(a.suggest(ctx, s.where, err))
+		return nil, s.refused(a.suggest(ctx, c, s.where, err))
 	}
-	if err := a.compared(ctx, s.write.Changes, func(i int) ([32]byte, bool) { return p.Before[i].DocHash, p.Before[i].Revision > 0 }); err != nil {
+	if err := a.compared(c, s.write.Changes, func(i int) ([32]byte, bool) { return p.Before[i].DocHash, p.Before[i].Revision > 0 }); err != nil {
 		return nil, err
 	}
-	out, err := a.planOf(ctx, p, s.write.Changes, nil)
+	out, err := a.planOf(ctx, c, p, s.write.Changes, nil)
 	if err != nil {
 		return nil, err
 	}
 	var beside *besides
-	if out.Findings, beside = s.findings(ctx, a); beside != nil {
+	if out.Findings, beside = s.findings(ctx, c, a); beside != nil {
 		withhold(out.Resources, s.write.Changes, beside)
-		out.Reach = a.tellReach(ctx, out.Resources, rewritten{s.write.Changes, p.Before, beside}, idPage{from.Name, pageLimit(r.Params.Limit)})
+		out.Reach = a.tellReach(ctx, c, out.Resources, rewritten{s.write.Changes, p.Before, beside}, idPage{from.Name, pageLimit(r.Params.Limit)})
 	}
 	warnings := append(s.warnings, absent(s.write.Changes, func(i int) bool { return p.Before[i].Revision == 0 }, s.at)...)
-	out.Warnings = warningsOf(a.withDoubts(ctx, warnings, s.write.Changes, s.at), out.Findings)
+	out.Warnings = warningsOf(a.withDoubts(ctx, c, warnings, s.write.Changes, s.at), out.Findings)
 	return oapi.Plan200JSONResponse(out), nil
 }
 
 // planOf tells what a write comes to. after reads what it puts where the changes are without their bodies.
-func (a *API) planOf(ctx context.Context, p store.Planned, changes []store.ResourceChange, after func(batch []difference) error) (out oapi.Plan, err error) {
+func (a *API) planOf(ctx context.Context, c *call, p store.Planned, changes []store.ResourceChange, after func(batch []difference) error) (out oapi.Plan, err error) {
 	out = oapi.Plan{
 		Revision: int64(p.Seen.Revision), Confirm: each(p.Confirm, reasonOf),
 		Limits: each(p.Limits, func(l store.PlannedLimit) oapi.PlanLimit {
 			return oapi.PlanLimit{What: oapi.LimitName(l.What), Used: l.Used, Limit: l.Limit}
 		}),
-		Token: write.PlanToken{Seen: p.Seen, Content: write.ContentOf(callOf(ctx).fleet.ID, changes), Reasons: store.ReasonsOf(p.Confirm)}.String(),
+		Token: write.PlanToken{Seen: p.Seen, Content: write.ContentOf(c.fleet.ID, changes), Reasons: store.ReasonsOf(p.Confirm)}.String(),
 	}
-	if out.Resources, err = a.planned(ctx, changes, p.Before, after); err != nil {
+	if out.Resources, err = a.planned(ctx, c, changes, p.Before, after); err != nil {
 		return out, err
 	}
 	for _, r := range out.Resources {
@@ -88,7 +87,7 @@ type difference struct {
 }
 
 // planned tells of each change what becomes of what was there before.
-func (a *API) planned(ctx context.Context, changes []store.ResourceChange, before []store.Before, after func([]difference) error) (out []oapi.PlannedResource, err error) {
+func (a *API) planned(ctx context.Context, c *call, changes []store.ResourceChange, before []store.Before, after func([]difference) error) (out []oapi.PlannedResource, err error) {
 	out = make([]oapi.PlannedResource, len(changes))
 	var differ []difference
 	for i, ch := range changes {
@@ -110,7 +109,7 @@ func (a *API) planned(ctx context.Context, changes []store.ResourceChange, befor
 	room := maxDiffs
 	for batch := range slices.Chunk(differ, bodiesAtOnce) {
 		if room > 0 {
-			if err := a.bodiesBefore(ctx, batch); err != nil {
+			if err := a.bodiesBefore(ctx, c, batch); err != nil {
 				return nil, err
 			}
 			if after != nil {
@@ -119,7 +118,7 @@ func (a *API) planned(ctx context.Context, changes []store.ResourceChange, befor
 				}
 			}
 		}
-		if room, err = a.tellBatch(ctx, batch, room); err != nil {
+		if room, err = a.tellBatch(ctx, c, batch, room); err != nil {
 			return nil, err
 		}
 	}
@@ -133,12 +132,12 @@ func sealedAgain(before store.Resource, ch store.ResourceChange) bool {
 }
 
 // tellBatch tells of differences as far as there is room for them, in bytes, and returns what is left of it.
-func (a *API) tellBatch(ctx context.Context, batch []difference, room int) (int, error) {
+func (a *API) tellBatch(ctx context.Context, c *call, batch []difference, room int) (int, error) {
 	size := 0
 	for i := range batch {
 		size += 2*rowBytes + len(batch[i].before.Body) + len(batch[i].change.Body)
 	}
-	err := a.compute(ctx, sizeKind(size), func(step func() error) error {
+	err := a.compute(ctx, c, sizeKind(size), func(step func() error) error {
 		for i := range batch {
 			d := &batch[i]
 			if room <= 0 {
@@ -163,7 +162,7 @@ func (a *API) tellBatch(ctx context.Context, batch []difference, room int) (int,
 }
 
 // bodiesBefore reads what is there now; a Secret's body is sealed and stays where it is.
-func (a *API) bodiesBefore(ctx context.Context, of []difference) error {
+func (a *API) bodiesBefore(ctx context.Context, c *call, of []difference) error {
 	var which []*store.Before
 	for _, d := range of {
 		if d.before.Revision > 0 && d.before.Type != fleet.Secret {
@@ -173,7 +172,7 @@ func (a *API) bodiesBefore(ctx context.Context, of []difference) error {
 	if len(which) == 0 {
 		return nil
 	}
-	return a.store.PlannedBodies(ctx, callOf(ctx).tenant.ID, which)
+	return a.store.PlannedBodies(ctx, c.tenant.ID, which)
 }
 
 // tell writes the difference and returns its size in bytes.

@@ -29,8 +29,8 @@ type idPage struct {
 
 // tellReach tells whom a plan reaches, and of each resource how many. Where that cannot be told nothing is, and the plan
 // stands all the same. It costs what the names have variants and what the fleet has nodes.
-func (a *API) tellReach(ctx context.Context, resources []oapi.PlannedResource, w rewritten, page idPage) *oapi.PlanReach {
-	if err := a.readNodes(ctx, w.beside); err != nil {
+func (a *API) tellReach(ctx context.Context, c *call, resources []oapi.PlannedResource, w rewritten, page idPage) *oapi.PlanReach {
+	if err := a.readNodes(ctx, c, w.beside); err != nil {
 		a.log.WarnContext(ctx, "look for the nodes that a plan reaches", "error", err)
 		return nil
 	}
@@ -40,7 +40,7 @@ func (a *API) tellReach(ctx context.Context, resources []oapi.PlannedResource, w
 		kind = compute.Large
 	}
 	var out *oapi.PlanReach
-	err := a.compute(ctx, kind, func(step func() error) error {
+	err := a.compute(ctx, c, kind, func(step func() error) error {
 		r, err := findings.Reached(names, w.beside.Nodes, step)
 		if err != nil {
 			return err

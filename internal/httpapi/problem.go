@@ -186,7 +186,7 @@ func fieldErrors(faults []resource.FieldError) []oapi.FieldError {
 // log's line.
 func fail(w http.ResponseWriter, r *http.Request, err error) {
 	p := problemOf(err)
-	note(r.Context()).failed(p, err)
+	note(r).failed(p, err)
 	h := w.Header()
 	h.Set("Content-Type", "application/problem+json")
 	h.Set("Cache-Control", "no-store")
@@ -203,7 +203,7 @@ func fail(w http.ResponseWriter, r *http.Request, err error) {
 		h.Set("ETag", p.etag)
 	}
 	if p.forget {
-		http.SetCookie(w, note(r.Context()).cookie.removed())
+		http.SetCookie(w, note(r).cookie.removed())
 	}
 	w.WriteHeader(p.status)
 	_ = json.NewEncoder(w).Encode(p.body(r)) // the client is gone: nobody to tell
@@ -212,7 +212,7 @@ func fail(w http.ResponseWriter, r *http.Request, err error) {
 func (p *problem) body(r *http.Request) oapi.Problem {
 	b := oapi.Problem{
 		Type: "about:blank", Title: http.StatusText(p.status), Status: int32(p.status),
-		Code: p.code, Detail: &p.detail, RequestId: note(r.Context()).id,
+		Code: p.code, Detail: &p.detail, RequestId: note(r).id,
 	}
 	if len(p.faults) > 0 {
 		b.Errors = &p.faults

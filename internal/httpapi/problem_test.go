@@ -89,7 +89,7 @@ func TestT38_LogLinesHoldTogether(t *testing.T) {
 	var lines bytes.Buffer
 	log := slog.New(slog.NewJSONHandler(&lines, nil))
 	h := logged(log)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		note(r.Context()).fleet = "a\r\nINFO \x1b[31m\"b"
+		note(r).fleet = "a\r\nINFO \x1b[31m\"b"
 		fail(w, r, errors.New("one\ntwo"))
 	}))
 	h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil))
@@ -105,7 +105,7 @@ func TestT16_RequestsWithoutATokenAreOneLineASecond(t *testing.T) {
 		var lines bytes.Buffer
 		credential := ""
 		h := logged(slog.New(slog.NewJSONHandler(&lines, nil)))(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-			note(r.Context()).credential = credential
+			note(r).credential = credential
 		}))
 		ask := func(n int) int {
 			lines.Reset()

@@ -15,8 +15,7 @@ const longestWait = 60 * time.Second
 
 // GetReceipt implements getReceipt. With a wait it answers at the first refusal, or when
 // nothing is pending, or all that is pending is withheld, or when the time, the client or the server ends.
-func (a *API) GetReceipt(ctx context.Context, r oapi.GetReceiptRequestObject) (oapi.GetReceiptResponseObject, error) {
-	c := callOf(ctx)
+func (a *API) GetReceipt(ctx context.Context, c *call, r oapi.GetReceiptRequestObject) (oapi.GetReceiptResponseObject, error) {
 	wait, err := waitOf(r.Params.Wait)
 	if err != nil {
 		return nil, err
@@ -28,10 +27,10 @@ func (a *API) GetReceipt(ctx context.Context, r oapi.GetReceiptRequestObject) (o
 	}
 	receipt, more, err := a.store.ReceiptPage(ctx, c.tenant.ID, c.fleet.ID, rev, q)
 	if err != nil {
-		return nil, a.noSuchRevision(ctx, err, r.Revision)
+		return nil, a.noSuchRevision(ctx, c, err, r.Revision)
 	}
 	if wait > 0 && !live.Settled(receipt) {
-		done, err := a.beginToWait(ctx)
+		done, err := a.beginToWait(ctx, c)
 		if err != nil {
 			return nil, err
 		}
@@ -48,7 +47,7 @@ func (a *API) GetReceipt(ctx context.Context, r oapi.GetReceiptRequestObject) (o
 			err = fleet.ErrNotFound // the database has failed over and lost it; another one has its number
 		}
 		if err != nil {
-			return nil, a.noSuchRevision(ctx, err, r.Revision)
+			return nil, a.noSuchRevision(ctx, c, err, r.Revision)
 		}
 		if q.State != "" { // who waits together is told of the list that all share
 			if receipt, more, err = a.store.ReceiptPage(ctx, c.tenant.ID, c.fleet.ID, rev, q); err != nil {

@@ -73,7 +73,7 @@ func (p *places) fault(d fleet.Dangling) oapi.FieldError {
 
 // suggest notes what the names may have been meant for that a strict fleet refuses a write for. Where that cannot be told the
 // refusal stands without.
-func (a *API) suggest(ctx context.Context, p *places, err error) error {
+func (a *API) suggest(ctx context.Context, c *call, p *places, err error) error {
 	var e *store.DanglingError
 	if !errors.As(err, &e) {
 		return err
@@ -86,7 +86,7 @@ func (a *API) suggest(ctx context.Context, p *places, err error) error {
 	}
 	missing = missing[:min(len(missing), findings.MaxHints)]
 	b := besides{touched: map[fleet.Ref]bool{}}
-	if failed := a.alike(ctx, &b, missing); failed != nil {
+	if failed := a.alike(ctx, c, &b, missing); failed != nil {
 		a.log.WarnContext(ctx, "look for names that those which are missing may have been meant for", "error", failed)
 	}
 	p.meant = map[fleet.Ref]string{}

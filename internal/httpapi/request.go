@@ -32,6 +32,7 @@ type requestNote struct {
 	status     int   // of a problem
 	err        error // what the client is not told
 
+	call   *call                        // nil: who asks is not known yet
 	header http.Header                  // of the answer
 	made   atomic.Pointer[revisionMade] // nil: none was made
 }
@@ -47,11 +48,18 @@ func (n *requestNote) failed(p *problem, err error) {
 type noteKey struct{}
 
 // note returns the request's note; outside a request, an empty one.
-func note(ctx context.Context) *requestNote {
-	if n, ok := ctx.Value(noteKey{}).(*requestNote); ok {
+func note(r *http.Request) *requestNote {
+	if n := noteIn(r.Context()); n != nil {
 		return n
 	}
 	return &requestNote{}
+}
+
+// noteIn returns the note of the request that a context is of; nil: it is of none. The middleware and the log's handler use it, which get nothing else. All others get
+// the call or the note as an argument.
+func noteIn(ctx context.Context) *requestNote {
+	n, _ := ctx.Value(noteKey{}).(*requestNote)
+	return n
 }
 
 // rawPath makes the router match the path as it was sent, so that `a%2Fb` stays one
@@ -168,7 +176,7 @@ func contained(log *slog.Logger) func(http.Handler) http.Handler {
 					panic(v)
 				}
 				var about []any
-				for _, id := range note(r.Context()).ids() {
+				for _, id := range note(r).ids() {
 					about = append(about, id)
 				}
 				err := lifecycle.Contained(log, "a request", v, about...)

@@ -57,14 +57,14 @@ func (a *API) tenantAndFleet(ctx context.Context, k fleetKey) (out tenantAndFlee
 func (a *API) resolveTenant(ctx context.Context, c *call, slug string) error {
 	k := tenantKeyOf(c, slug)
 	t, err := a.tenants.Do(ctx, k, func(ctx context.Context) (store.Tenant, error) { return a.tenant(ctx, k) })
-	return c.in(ctx, slug, t, err)
+	return c.in(slug, t, err)
 }
 
 // resolveFleet finds the tenant and the fleet that the path names.
 func (a *API) resolveFleet(ctx context.Context, c *call, slug, name string) error {
 	k := fleetKey{tenantKeyOf(c, slug), name}
 	found, err := a.fleets.Do(ctx, k, func(ctx context.Context) (tenantAndFleet, error) { return a.tenantAndFleet(ctx, k) })
-	if err := c.in(ctx, slug, found.tenant, err); err != nil {
+	if err := c.in(slug, found.tenant, err); err != nil {
 		return err
 	}
 	switch f := found.fleet; {
@@ -73,13 +73,13 @@ func (a *API) resolveFleet(ctx context.Context, c *call, slug, name string) erro
 	case c.principal.Fleet != nil && *c.principal.Fleet != f.ID:
 		return errNoFleet // a token that is bound to a fleet does not see its neighbours
 	default:
-		c.fleet, note(ctx).fleet = *f, f.Name
+		c.fleet, c.note.fleet = *f, f.Name
 		return nil
 	}
 }
 
 // in notes the tenant that was looked up, if the caller sees it and the path names it.
-func (c *call) in(ctx context.Context, slug string, t store.Tenant, err error) error {
+func (c *call) in(slug string, t store.Tenant, err error) error {
 	switch {
 	case errors.Is(err, fleet.ErrNotFound):
 		return errNoTenant
@@ -88,6 +88,6 @@ func (c *call) in(ctx context.Context, slug string, t store.Tenant, err error) e
 	case t.Slug != slug, !c.principal.Sees(t.ID):
 		return errNoTenant
 	}
-	c.tenant, note(ctx).tenant = t, t.Slug
+	c.tenant, c.note.tenant = t, t.Slug
 	return nil
 }

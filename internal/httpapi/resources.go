@@ -18,20 +18,19 @@ import (
 )
 
 // ListResources implements listResources.
-func (a *API) ListResources(ctx context.Context, r oapi.ListResourcesRequestObject) (oapi.ListResourcesResponseObject, error) {
-	list, err := a.listResources(ctx, nil, oapi.ListResourcesOfTypeParams(r.Params))
+func (a *API) ListResources(ctx context.Context, c *call, r oapi.ListResourcesRequestObject) (oapi.ListResourcesResponseObject, error) {
+	list, err := a.listResources(ctx, c, nil, oapi.ListResourcesOfTypeParams(r.Params))
 	return oapi.ListResources200JSONResponse(list), err
 }
 
 // ListResourcesOfType implements listResourcesOfType.
-func (a *API) ListResourcesOfType(ctx context.Context, r oapi.ListResourcesOfTypeRequestObject) (oapi.ListResourcesOfTypeResponseObject, error) {
+func (a *API) ListResourcesOfType(ctx context.Context, c *call, r oapi.ListResourcesOfTypeRequestObject) (oapi.ListResourcesOfTypeResponseObject, error) {
 	t := typeOf(r.Type)
-	list, err := a.listResources(ctx, &t, r.Params)
+	list, err := a.listResources(ctx, c, &t, r.Params)
 	return oapi.ListResourcesOfType200JSONResponse(list), err
 }
 
-func (a *API) listResources(ctx context.Context, t *fleet.Type, p oapi.ListResourcesOfTypeParams) (out oapi.ResourceList, err error) {
-	c := callOf(ctx)
+func (a *API) listResources(ctx context.Context, c *call, t *fleet.Type, p oapi.ListResourcesOfTypeParams) (out oapi.ResourceList, err error) {
 	list := "resources"
 	if t != nil {
 		list += "/" + t.Slug()
@@ -43,12 +42,12 @@ func (a *API) listResources(ctx context.Context, t *fleet.Type, p oapi.ListResou
 	if filter.Labels, err = labelsOf(p.Label); err != nil {
 		return out, err
 	}
-	at, err := a.asOf(ctx, p.Revision, p.At)
+	at, err := a.asOf(ctx, c, p.Revision, p.At)
 	if err != nil {
 		return out, err
 	}
 	if at != nil {
-		return a.pastResources(ctx, filter, *at, p.Cursor)
+		return a.pastResources(ctx, c, filter, *at, p.Cursor)
 	}
 	if filter.After, err = resourceCursor(list, p.Cursor); err != nil {
 		return out, err
@@ -58,9 +57,9 @@ func (a *API) listResources(ctx context.Context, t *fleet.Type, p oapi.ListResou
 		return out, err
 	}
 	if slices.ContainsFunc(rows, func(r store.Resource) bool { return r.Type == fleet.Secret }) {
-		a.told(ctx, secretsRead, "listResources")
+		a.told(c, secretsRead, "listResources")
 	}
-	if out.Items, err = a.entries(ctx, rows, filter.NoBodies, answerBytes); err != nil {
+	if out.Items, err = a.entries(ctx, c, rows, filter.NoBodies, answerBytes); err != nil {
 		return out, err
 	}
 	if told := len(out.Items); more || told < len(rows) {
@@ -74,12 +73,12 @@ func (a *API) listResources(ctx context.Context, t *fleet.Type, p oapi.ListResou
 const answerBytes = 8 << 20
 
 // entries are rows as they are answered, one at least, until they come to so many bytes.
-func (a *API) entries(ctx context.Context, rows []store.Resource, bare bool, most int) ([]oapi.Resource, error) {
+func (a *API) entries(ctx context.Context, c *call, rows []store.Resource, bare bool, most int) ([]oapi.Resource, error) {
 	out, size := make([]oapi.Resource, 0, len(rows)), 0
 	for i := range rows {
 		size += rowBytes + len(rows[i].Body)
 	}
-	err := a.computeReading(ctx, size, func(step func() error) error {
+	err := a.computeReading(ctx, c, size, func(step func() error) error {
 		for _, row := range rows {
 			if err := step(); err != nil {
 				return err
@@ -134,12 +133,11 @@ func resourceCursor(list string, at *string) (store.Cursor, error) {
 }
 
 // GetResource implements getResource.
-func (a *API) GetResource(ctx context.Context, r oapi.GetResourceRequestObject) (oapi.GetResourceResponseObject, error) {
-	c := callOf(ctx)
+func (a *API) GetResource(ctx context.Context, c *call, r oapi.GetResourceRequestObject) (oapi.GetResourceResponseObject, error) {
 	if err := resourceName(r.Name, r.Params.Variant); err != nil {
 		return nil, err
 	}
-	at, err := a.asOf(ctx, r.Params.Revision, r.Params.At)
+	at, err := a.asOf(ctx, c, r.Params.Revision, r.Params.At)
 	if err != nil {
 		return nil, err
 	}
@@ -159,9 +157,9 @@ func (a *API) GetResource(ctx context.Context, r oapi.GetResourceRequestObject) 
 		return notModified{etag: row.ETag()}, nil
 	}
 	if row.Type == fleet.Secret {
-		a.told(ctx, secretsRead, "getResource")
+		a.told(c, secretsRead, "getResource")
 	}
-	items, err := a.entries(ctx, []store.Resource{row}, false, answerBytes)
+	items, err := a.entries(ctx, c, []store.Resource{row}, false, answerBytes)
 	if err != nil {
 		return nil, err
 	}

@@ -12,8 +12,7 @@ import (
 
 // deletedFleets is a page of the fleets that were deleted and can be restored. A name is there as often as a fleet of it
 // was deleted, so the cursor has the id too.
-func (a *API) deletedFleets(ctx context.Context, p oapi.ListFleetsParams, prefix string) (oapi.ListFleetsResponseObject, error) {
-	c := callOf(ctx)
+func (a *API) deletedFleets(ctx context.Context, c *call, p oapi.ListFleetsParams, prefix string) (oapi.ListFleetsResponseObject, error) {
 	out := oapi.ListFleets200JSONResponse{Items: []oapi.Fleet{}}
 	from, err := parseCursor("deleted fleets", p.Cursor)
 	if err != nil || c.principal.Fleet != nil { // who is bound to a fleet has none that is deleted
@@ -32,8 +31,7 @@ func (a *API) deletedFleets(ctx context.Context, p oapi.ListFleetsParams, prefix
 }
 
 // RestoreFleet implements restoreFleet.
-func (a *API) RestoreFleet(ctx context.Context, r oapi.RestoreFleetRequestObject) (oapi.RestoreFleetResponseObject, error) {
-	c := callOf(ctx)
+func (a *API) RestoreFleet(ctx context.Context, c *call, r oapi.RestoreFleetRequestObject) (oapi.RestoreFleetResponseObject, error) {
 	if err := text("fleet", r.Fleet); err != nil {
 		return nil, err
 	}
@@ -47,7 +45,7 @@ func (a *API) RestoreFleet(ctx context.Context, r oapi.RestoreFleetRequestObject
 	}
 	gone, err := a.store.DeletedFleet(ctx, c.tenant.ID, r.Fleet, id)
 	if err != nil {
-		return nil, a.cannotRestore(ctx, err, r.Fleet)
+		return nil, a.cannotRestore(ctx, c, err, r.Fleet)
 	}
 	f, err := a.store.RestoreFleet(ctx, c.tenant.ID, c.actor, gone.ID)
 	switch {
@@ -55,17 +53,17 @@ func (a *API) RestoreFleet(ctx context.Context, r oapi.RestoreFleetRequestObject
 		return nil, refuse(http.StatusConflict, "already_exists", fmt.Sprintf(
 			"there is a fleet of the name %q by now, and a fleet cannot be given another name: to have this one back, delete that one and restore this one with id=%s", r.Fleet, gone.ID))
 	case err != nil:
-		return nil, a.cannotRestore(ctx, err, r.Fleet)
+		return nil, a.cannotRestore(ctx, c, err, r.Fleet)
 	}
 	return oapi.RestoreFleet200JSONResponse(a.fleetOf(f)), nil
 }
 
 // cannotRestore tells of a fleet that was not found among the deleted ones whether it is there.
-func (a *API) cannotRestore(ctx context.Context, err error, name string) error {
+func (a *API) cannotRestore(ctx context.Context, c *call, err error, name string) error {
 	if !errors.Is(err, fleet.ErrNotFound) {
 		return err
 	}
-	_, there := a.store.FleetByName(ctx, callOf(ctx).tenant.ID, name)
+	_, there := a.store.FleetByName(ctx, c.tenant.ID, name)
 	switch {
 	case there == nil:
 		return refuse(http.StatusConflict, "not_deleted", fmt.Sprintf("the fleet %q is there, and no other one of the name was deleted in the last 30 days", name))
@@ -76,10 +74,10 @@ func (a *API) cannotRestore(ctx context.Context, err error, name string) error {
 }
 
 // deletedTenants is a page of the tenants that were deleted and can be restored: an operator's to see.
-func (a *API) deletedTenants(ctx context.Context, p oapi.ListTenantsParams, prefix string) (oapi.ListTenantsResponseObject, error) {
+func (a *API) deletedTenants(ctx context.Context, c *call, p oapi.ListTenantsParams, prefix string) (oapi.ListTenantsResponseObject, error) {
 	out := oapi.ListTenants200JSONResponse{Items: []oapi.Tenant{}}
 	from, err := parseCursor("deleted tenants", p.Cursor)
-	if err != nil || !callOf(ctx).principal.Operator {
+	if err != nil || !c.principal.Operator {
 		return out, err
 	}
 	tenants, more, err := a.store.DeletedTenants(ctx, prefix, from.Name, pageLimit(p.Limit))
@@ -93,11 +91,11 @@ func (a *API) deletedTenants(ctx context.Context, p oapi.ListTenantsParams, pref
 }
 
 // RestoreTenant implements restoreTenant.
-func (a *API) RestoreTenant(ctx context.Context, r oapi.RestoreTenantRequestObject) (oapi.RestoreTenantResponseObject, error) {
+func (a *API) RestoreTenant(ctx context.Context, c *call, r oapi.RestoreTenantRequestObject) (oapi.RestoreTenantResponseObject, error) {
 	if err := text("tenant", r.Tenant); err != nil {
 		return nil, err
 	}
-	t, err := a.store.RestoreTenant(ctx, callOf(ctx).actor, r.Tenant)
+	t, err := a.store.RestoreTenant(ctx, c.actor, r.Tenant)
 	switch {
 	case errors.Is(err, fleet.ErrConflict):
 		return nil, refuse(http.StatusConflict, "not_deleted", fmt.Sprintf("the tenant %q is there", r.Tenant))

@@ -13,8 +13,8 @@ import (
 const mostReceipts = 1
 
 // ListRevisions implements listRevisions: newest first.
-func (a *API) ListRevisions(ctx context.Context, r oapi.ListRevisionsRequestObject) (oapi.ListRevisionsResponseObject, error) {
-	c, p := callOf(ctx), r.Params
+func (a *API) ListRevisions(ctx context.Context, c *call, r oapi.ListRevisionsRequestObject) (oapi.ListRevisionsResponseObject, error) {
+	p := r.Params
 	from, err := parseCursor("revisions", p.Cursor)
 	if err != nil {
 		return nil, err
@@ -60,11 +60,10 @@ func (a *API) ListRevisions(ctx context.Context, r oapi.ListRevisionsRequestObje
 }
 
 // GetRevision implements getRevision.
-func (a *API) GetRevision(ctx context.Context, r oapi.GetRevisionRequestObject) (oapi.GetRevisionResponseObject, error) {
-	c := callOf(ctx)
+func (a *API) GetRevision(ctx context.Context, c *call, r oapi.GetRevisionRequestObject) (oapi.GetRevisionResponseObject, error) {
 	info, err := a.store.Revision(ctx, c.tenant.ID, c.fleet.ID, fleet.Revision(r.Revision))
 	if err != nil {
-		return nil, a.noSuchRevision(ctx, err, r.Revision)
+		return nil, a.noSuchRevision(ctx, c, err, r.Revision)
 	}
 	return oapi.GetRevision200JSONResponse(revisionOf(info)), nil
 }

@@ -47,12 +47,12 @@ func (l rollbackLook) resources() []store.ResourceChange {
 // is looked at once more. commit is the store's call.
 //
 // The second result is what it came to; nothing of one that was made before.
-func (a *API) rollback(ctx context.Context, s sentRollback, commit func(rollbackLook, store.Write) (store.Result, error)) (store.Result, rollbackLook, error) {
+func (a *API) rollback(ctx context.Context, c *call, s sentRollback, commit func(rollbackLook, store.Write) (store.Result, error)) (store.Result, rollbackLook, error) {
 	w := s.write
 	w.Message = cmp.Or(w.Message, store.RollbackMessage(w.Only, s.to))
 	for range maxLooks {
-		look, err := a.mayRollBack(ctx, s)
-		content := write.ContentOf(callOf(ctx).fleet.ID, look.resources())
+		look, err := a.mayRollBack(ctx, c, s)
+		content := write.ContentOf(c.fleet.ID, look.resources())
 		if err == nil {
 			err = s.mustBeOf(content)
 		}
@@ -60,7 +60,7 @@ func (a *API) rollback(ctx context.Context, s sentRollback, commit func(rollback
 		case errors.Is(err, fleet.ErrUnavailable):
 			return store.Result{}, look, err
 		case err != nil:
-			result, err := a.replayed(ctx, w, err)
+			result, err := a.replayed(ctx, c, w, err)
 			return result, rollbackLook{}, err
 		}
 		w.Only, w.Read = look.only(), look.read
@@ -77,8 +77,7 @@ func (a *API) rollback(ctx context.Context, s sentRollback, commit func(rollback
 }
 
 // moved tells that the fleet is at another revision than the caller expects.
-func (a *API) moved(ctx context.Context, at fleet.Revision) error {
-	c := callOf(ctx)
+func (a *API) moved(ctx context.Context, c *call, at fleet.Revision) error {
 	newest, err := a.store.Revision(ctx, c.tenant.ID, c.fleet.ID, at)
 	if err != nil && !errors.Is(err, fleet.ErrNotFound) {
 		return err
@@ -92,21 +91,20 @@ const bodiesAtOnce = 32
 
 // mayRollBack looks what a rollback comes to, and whether the caller may make it. It costs
 // what the rollback changes. What has changed since it was planned is left out: it was not in the plan, or is not what the plan showed.
-func (a *API) mayRollBack(ctx context.Context, s sentRollback) (look rollbackLook, err error) {
-	c := callOf(ctx)
+func (a *API) mayRollBack(ctx context.Context, c *call, s sentRollback) (look rollbackLook, err error) {
 	if look.at, look.changes, err = a.store.RollbackChanges(ctx, c.tenant.ID, c.fleet.ID, s.to, s.write.Only); err != nil {
 		return look, err
 	}
-	if err := a.mustHaveBeen(ctx, s.write.Only); err != nil {
+	if err := a.mustHaveBeen(ctx, c, s.write.Only); err != nil {
 		return look, err
 	}
 	if want := s.write.Expect; want != nil && look.at.Revision != *want {
-		return look, a.moved(ctx, look.at.Revision)
+		return look, a.moved(ctx, c, look.at.Revision)
 	}
 	if seen := s.write.Seen; seen != nil {
 		look.changes = slices.DeleteFunc(look.changes, func(ch store.RollbackChange) bool { return ch.ChangedAt > seen.Revision })
 	}
-	if err := mayWriteSecrets(ctx, look.changes); err != nil {
+	if err := mayWriteSecrets(c, look.changes); err != nil {
 		return look, err
 	}
 	var check rollbackCheck
@@ -116,26 +114,26 @@ func (a *API) mayRollBack(ctx context.Context, s sentRollback) (look rollbackLoo
 		if err != nil {
 			return look, err
 		}
-		if err := a.lookAt(ctx, batch, bodies, &look, &check, &uses); err != nil {
+		if err := a.lookAt(ctx, c, batch, bodies, &look, &check, &uses); err != nil {
 			return look, err
 		}
 		if len(check.bad) > write.MaxFaults || len(check.guarded) > write.MaxFaults {
 			break
 		}
 	}
-	faults, read, err := uses.faults(ctx, a, look.resources())
+	faults, read, err := uses.faults(ctx, c, a, look.resources())
 	look.read = read
 	check.guarded = append(check.guarded, faults...)
 	return look, cmp.Or(err, check.problem())
 }
 
 // lookAt checks a part of what a rollback comes to.
-func (a *API) lookAt(ctx context.Context, batch []store.RollbackChange, bodies [][]byte, look *rollbackLook, check *rollbackCheck, uses *rollbackUses) error {
+func (a *API) lookAt(ctx context.Context, c *call, batch []store.RollbackChange, bodies [][]byte, look *rollbackLook, check *rollbackCheck, uses *rollbackUses) error {
 	size := 0
 	for _, b := range bodies {
 		size += rowBytes + len(b)
 	}
-	return a.compute(ctx, sizeKind(size), func(step func() error) error {
+	return a.compute(ctx, c, sizeKind(size), func(step func() error) error {
 		for i, ch := range batch {
 			if err := step(); err != nil {
 				return err
@@ -143,7 +141,7 @@ func (a *API) lookAt(ctx context.Context, batch []store.RollbackChange, bodies [
 			if look.writes = append(look.writes, writtenAs(ch.ResourceChange, bodies[i])); ch.Delete {
 				continue
 			}
-			if err := a.checkStored(ctx, ch, bodies[i], check); err != nil {
+			if err := a.checkStored(c, ch, bodies[i], check); err != nil {
 				return err
 			}
 			uses.add(len(look.writes)-1, ch, bodies[i])
@@ -177,11 +175,10 @@ func onlyOf(in *[]oapi.VariantRef) ([]store.Cursor, error) {
 
 // mustHaveBeen refuses a rollback of what there never was, as far as the history goes: that is
 // a name that was misspelt.
-func (a *API) mustHaveBeen(ctx context.Context, only []store.Cursor) error {
+func (a *API) mustHaveBeen(ctx context.Context, c *call, only []store.Cursor) error {
 	if len(only) == 0 {
 		return nil
 	}
-	c := callOf(ctx)
 	were, err := a.store.EverWere(ctx, c.tenant.ID, c.fleet.ID, only)
 	if err != nil {
 		return err
@@ -201,8 +198,7 @@ func (a *API) mustHaveBeen(ctx context.Context, only []store.Cursor) error {
 
 // mayWriteSecrets asks for the right to write Secrets where one would be put or deleted,
 // and names all of them.
-func mayWriteSecrets(ctx context.Context, changes []store.RollbackChange) error {
-	c := callOf(ctx)
+func mayWriteSecrets(c *call, changes []store.RollbackChange) error {
 	if c.principal.May(auth.WriteSecret, c.fleet.ID) {
 		return nil
 	}
@@ -258,7 +254,7 @@ func (r *rollbackCheck) texts(ch store.RollbackChange) {
 }
 
 // checkStored checks one resource as it was stored. It may be older than a rule.
-func (a *API) checkStored(ctx context.Context, ch store.RollbackChange, body []byte, into *rollbackCheck) error {
+func (a *API) checkStored(c *call, ch store.RollbackChange, body []byte, into *rollbackCheck) error {
 	into.texts(ch)
 	at := pointerTo(ch) + "/body"
 	if ch.Type == fleet.Secret {
@@ -266,10 +262,10 @@ func (a *API) checkStored(ctx context.Context, ch store.RollbackChange, body []b
 		if err != nil {
 			return fmt.Errorf("read the summary of secret %q: %w", ch.Name, err)
 		}
-		into.guarded = append(into.guarded, a.refusedFields(ctx, found, at)...)
+		into.guarded = append(into.guarded, a.refusedFields(c, found, at)...)
 		return nil
 	}
-	found, err := a.compiler.CheckStored(ch.Type, ch.Name, ch.Variant, body, callOf(ctx).fleet.PrivateClusters)
+	found, err := a.compiler.CheckStored(ch.Type, ch.Name, ch.Variant, body, c.fleet.PrivateClusters)
 	var faults resource.Errors
 	switch {
 	case errors.As(err, &faults):
@@ -280,7 +276,7 @@ func (a *API) checkStored(ctx context.Context, ch store.RollbackChange, body []b
 	case err != nil:
 		return err
 	}
-	into.guarded = append(into.guarded, a.refusedFields(ctx, found, at)...)
+	into.guarded = append(into.guarded, a.refusedFields(c, found, at)...)
 	return nil
 }
 

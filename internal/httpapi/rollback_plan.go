@@ -25,7 +25,7 @@ type seenPlan struct {
 	write.PlanToken
 }
 
-func sentRollbackOf(ctx context.Context, body *oapi.RollbackRequest) (s sentRollback, err error) {
+func sentRollbackOf(c *call, body *oapi.RollbackRequest) (s sentRollback, err error) {
 	message := deref(body.Message)
 	if err := textField("/message", message, maxMessage); err != nil {
 		return s, err
@@ -37,7 +37,7 @@ func sentRollbackOf(ctx context.Context, body *oapi.RollbackRequest) (s sentRoll
 	s = sentRollback{to: fleet.Revision(body.Revision), where: newPlaces()}
 	s.where.whole = "/revision"
 	s.write = store.Write{
-		Actor: callOf(ctx).actor, Kind: "rollback", Message: message, Expect: (*fleet.Revision)(body.ExpectedRevision), Only: only, Confirmed: new(store.Reasons),
+		Actor: c.actor, Kind: "rollback", Message: message, Expect: (*fleet.Revision)(body.ExpectedRevision), Only: only, Confirmed: new(store.Reasons),
 	}
 	for _, sent := range []struct {
 		pointer string
@@ -72,24 +72,23 @@ func (s sentRollback) mustBeOf(content [16]byte) error {
 }
 
 // refused turns the store's refusal into a problem that points into what was sent.
-func (s sentRollback) refused(ctx context.Context, a *API, err error) error {
+func (s sentRollback) refused(ctx context.Context, c *call, a *API, err error) error {
 	var stale *store.StaleError
 	var moved *store.MovedError
 	if len(s.seen) > 0 && s.write.Expect == nil && (errors.As(err, &stale) || errors.As(err, &moved)) {
 		return errRollsBackOther(s.seen[0].pointer)
 	}
-	return notAsExpected(s.where.refused(a.noSuchRevision(ctx, err, int64(s.to))), s.write, "", nil)
+	return notAsExpected(s.where.refused(a.noSuchRevision(ctx, c, err, int64(s.to))), s.write, "", nil)
 }
 
 // findings tells what is to be said of the fleet because of what is written, and what that was found in.
-func (s sentRollback) findings(ctx context.Context, a *API, ws []written) (*oapi.WriteFindings, *besides) {
-	return a.tellWritten(ctx, ws, func(oapi.Finding) *string { return &s.where.whole })
+func (s sentRollback) findings(ctx context.Context, c *call, a *API, ws []written) (*oapi.WriteFindings, *besides) {
+	return a.tellWritten(ctx, c, ws, func(oapi.Finding) *string { return &s.where.whole })
 }
 
 // Rollback implements rollback.
-func (a *API) Rollback(ctx context.Context, r oapi.RollbackRequestObject) (oapi.RollbackResponseObject, error) {
-	c := callOf(ctx)
-	s, err := sentRollbackOf(ctx, r.Body)
+func (a *API) Rollback(ctx context.Context, c *call, r oapi.RollbackRequestObject) (oapi.RollbackResponseObject, error) {
+	s, err := sentRollbackOf(c, r.Body)
 	if err != nil {
 		return nil, err
 	}
@@ -97,64 +96,63 @@ func (a *API) Rollback(ctx context.Context, r oapi.RollbackRequestObject) (oapi.
 	if err != nil {
 		return nil, err
 	}
-	s.write.Idempotency = idempotency(ctx, r.Params.IdempotencyKey, "rollback", sent)
-	result, look, err := a.rollback(ctx, s, func(_ rollbackLook, w store.Write) (store.Result, error) {
-		return a.madeBy(ctx, func(ctx context.Context) (store.Result, error) {
+	s.write.Idempotency = idempotency(c, r.Params.IdempotencyKey, "rollback", sent)
+	result, look, err := a.rollback(ctx, c, s, func(_ rollbackLook, w store.Write) (store.Result, error) {
+		return a.madeBy(ctx, c, func(ctx context.Context) (store.Result, error) {
 			return a.store.Rollback(ctx, c.tenant.ID, c.fleet.ID, s.to, w)
 		})
 	})
 	if err != nil {
-		return nil, repeated(s.refused(ctx, a, err), s.write.Idempotency)
+		return nil, repeated(s.refused(ctx, c, a, err), s.write.Idempotency)
 	}
 	ws := look.writes
 	if result.Replayed { // what it changed does not differ any more
-		if ws, err = a.writtenSince(ctx, result.Revision-1); err != nil {
+		if ws, err = a.writtenSince(ctx, c, result.Revision-1); err != nil {
 			a.log.WarnContext(ctx, "look what a rollback changed", "error", err)
 			return oapi.Rollback200JSONResponse(writeResult(result, nil, nil)), nil
 		}
 	}
-	found, _ := s.findings(ctx, a, ws)
+	found, _ := s.findings(ctx, c, a, ws)
 	return oapi.Rollback200JSONResponse(writeResult(result, nil, found)), nil
 }
 
 // PlanRollback implements planRollback.
-func (a *API) PlanRollback(ctx context.Context, r oapi.PlanRollbackRequestObject) (oapi.PlanRollbackResponseObject, error) {
+func (a *API) PlanRollback(ctx context.Context, c *call, r oapi.PlanRollbackRequestObject) (oapi.PlanRollbackResponseObject, error) {
 	from, err := parseCursor("plan", r.Params.Cursor)
 	if err != nil {
 		return nil, err
 	}
-	c := callOf(ctx)
-	s, err := sentRollbackOf(ctx, r.Body)
+	s, err := sentRollbackOf(c, r.Body)
 	if err != nil {
 		return nil, err
 	}
 	var p store.Planned
-	_, look, err := a.rollback(ctx, s, func(look rollbackLook, w store.Write) (_ store.Result, err error) {
+	_, look, err := a.rollback(ctx, c, s, func(look rollbackLook, w store.Write) (_ store.Result, err error) {
 		w.Changes, w.Seen = look.resources(), nil
 		p, err = a.store.PlanRollback(ctx, c.tenant.ID, c.fleet.ID, s.to, w)
 		return store.Result{}, err
 	})
 	if err != nil {
-		return nil, s.refused(ctx, a, err)
+		return nil, s.refused(ctx, c, a, err)
 	}
 	changes := look.resources()
 	p.Seen = look.at // what others wrote since is not in it
-	out, err := a.planOf(ctx, p, changes, func(batch []difference) error { return a.bodiesBack(ctx, look.changes, batch) })
+	out, err := a.planOf(ctx, c, p, changes, func(batch []difference) error { return a.bodiesBack(ctx, c, look.changes, batch) })
 	if err != nil {
 		return nil, err
 	}
 	var beside *besides
-	if out.Findings, beside = s.findings(ctx, a, look.writes); beside != nil {
+	if out.Findings, beside = s.findings(ctx, c, a, look.writes); beside != nil {
 		withhold(out.Resources, changes, beside)
-		out.Reach = a.tellReach(ctx, out.Resources, rewritten{changes, p.Before, beside}, idPage{from.Name, pageLimit(r.Params.Limit)})
+		out.Reach = a.tellReach(ctx, c, out.Resources, rewritten{changes, p.Before, beside}, idPage{from.Name, pageLimit(r.Params.Limit)})
 	}
 	out.Warnings = warningsOf(nil, out.Findings)
 	return oapi.PlanRollback200JSONResponse(out), nil
 }
 
 // bodiesBack reads what a rollback would put; a Secret's body is sealed and stays where it is.
-func (a *API) bodiesBack(ctx context.Context, changes []store.RollbackChange, batch []difference) error {
-	bodies, err := a.store.RollbackBodies(ctx, callOf(ctx).tenant.ID, each(batch, func(d difference) store.RollbackChange { return changes[d.place] }))
+func (a *API) bodiesBack(ctx context.Context, c *call, changes []store.RollbackChange, batch []difference) error {
+	bodies, err := a.store.RollbackBodies(ctx, c.tenant.ID, each(batch, func(d difference) store.RollbackChange { return changes[d.place] }))
 	if err != nil {
 		return err
 	}

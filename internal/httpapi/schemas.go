@@ -30,27 +30,27 @@ const (
 var schemaDocuments = schema.Documents{Types: schemasPath + "/type/", Version: envoyversion.Newest()}
 
 // GetSchemas implements getSchemas.
-func (a *API) GetSchemas(context.Context, oapi.GetSchemasRequestObject) (oapi.GetSchemasResponseObject, error) {
+func (a *API) GetSchemas(context.Context, *call, oapi.GetSchemasRequestObject) (oapi.GetSchemasResponseObject, error) {
 	return oapi.GetSchemas200JSONResponse{Items: each(fleet.Types(), func(t fleet.Type) oapi.SchemaOfType {
 		return oapi.SchemaOfType{Type: oapi.ResourceType(t.Slug()), Message: t.Message(), Path: schemasPath + "/" + t.Slug()}
 	})}, nil
 }
 
 // GetSchema implements getSchema. One is made for each request, in some milliseconds and in turn with what else is computed: a client keeps it.
-func (a *API) GetSchema(ctx context.Context, r oapi.GetSchemaRequestObject) (oapi.GetSchemaResponseObject, error) {
+func (a *API) GetSchema(ctx context.Context, c *call, r oapi.GetSchemaRequestObject) (oapi.GetSchemaResponseObject, error) {
 	t := typeOf(r.Type)
-	return a.schemaOf(ctx, t.Message(), schemasPath+"/"+t.Slug(), deref(r.Params.IfNoneMatch))
+	return a.schemaOf(ctx, c, t.Message(), schemasPath+"/"+t.Slug(), deref(r.Params.IfNoneMatch))
 }
 
 // GetMessageSchema implements getMessageSchema.
-func (a *API) GetMessageSchema(ctx context.Context, r oapi.GetMessageSchemaRequestObject) (oapi.GetMessageSchemaResponseObject, error) {
-	return a.schemaOf(ctx, r.Message, schemaDocuments.Types+r.Message, deref(r.Params.IfNoneMatch))
+func (a *API) GetMessageSchema(ctx context.Context, c *call, r oapi.GetMessageSchemaRequestObject) (oapi.GetMessageSchemaResponseObject, error) {
+	return a.schemaOf(ctx, c, r.Message, schemaDocuments.Types+r.Message, deref(r.Params.IfNoneMatch))
 }
 
-func (a *API) schemaOf(ctx context.Context, message, path, has string) (*schemaAnswer, error) {
+func (a *API) schemaOf(ctx context.Context, c *call, message, path, has string) (*schemaAnswer, error) {
 	var body []byte
 	var ok bool
-	err := a.compute(ctx, compute.Small, func(func() error) error {
+	err := a.compute(ctx, c, compute.Small, func(func() error) error {
 		body, ok = schemaDocuments.Of(message, path)
 		return nil
 	})
@@ -62,8 +62,7 @@ func (a *API) schemaOf(ctx context.Context, message, path, has string) (*schemaA
 			shortened(message, maxMessageName)))
 	}
 	sum := sha256.Sum256(body)
-	out := &schemaAnswer{etag: `"` + hex.EncodeToString(sum[:16]) + `"`, body: body}
-	out.packed, _ = ctx.Value(gzipKey{}).(bool)
+	out := &schemaAnswer{etag: `"` + hex.EncodeToString(sum[:16]) + `"`, body: body, packed: takesGzip(c.encodings)}
 	if matches(has, out.etag) {
 		out.body = nil
 	}
@@ -103,19 +102,14 @@ func (s *schemaAnswer) VisitGetMessageSchemaResponse(w http.ResponseWriter) erro
 	return s.VisitGetSchemaResponse(w)
 }
 
-// takesGzip notes that the client does, for the answers that are sent packed: schemas are the largest of all, a tenth of their
+// takesGzip reports whether the client does, by its Accept-Encoding, for the answers that are sent packed: schemas are the largest of all, a tenth of their
 // size then, and hold nothing that is secret.
-func takesGzip(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		for part := range strings.SplitSeq(strings.Join(r.Header.Values("Accept-Encoding"), ","), ",") {
-			name, q, weighed := strings.Cut(strings.ReplaceAll(part, " ", ""), ";")
-			if never := weighed && strings.Trim(q, "q=0.") == ""; strings.EqualFold(name, "gzip") && !never {
-				r = r.WithContext(context.WithValue(r.Context(), gzipKey{}, true))
-				break
-			}
+func takesGzip(encodings []string) bool {
+	for part := range strings.SplitSeq(strings.Join(encodings, ","), ",") {
+		name, q, weighed := strings.Cut(strings.ReplaceAll(part, " ", ""), ";")
+		if never := weighed && strings.Trim(q, "q=0.") == ""; strings.EqualFold(name, "gzip") && !never {
+			return true
 		}
-		next.ServeHTTP(w, r)
-	})
+	}
+	return false
 }
-
-type gzipKey struct{}

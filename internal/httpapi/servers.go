@@ -10,7 +10,7 @@ import (
 )
 
 // ListServers implements listServers.
-func (a *API) ListServers(ctx context.Context, r oapi.ListServersRequestObject) (oapi.ListServersResponseObject, error) {
+func (a *API) ListServers(ctx context.Context, _ *call, r oapi.ListServersRequestObject) (oapi.ListServersResponseObject, error) {
 	const list = "servers"
 	from, err := parseCursor(list, r.Params.Cursor)
 	if err != nil {

@@ -16,24 +16,24 @@ import (
 const touchedAfter = time.Minute
 
 // bySession finds out who calls from the cookie of a session, in one query.
-func (a *API) bySession(r *http.Request, cookies []string) (store.Session, store.Token, error) {
-	if len(cookies) > 1 {
+func (a *API) bySession(ctx context.Context, c *call) (store.Session, store.Token, error) {
+	if len(c.cookies) > 1 {
 		return store.Session{}, store.Token{}, errSession("two cookies of a session came: sign in again")
 	}
-	id, err := auth.ParseSession(cookies[0])
+	id, err := auth.ParseSession(c.cookies[0])
 	if err != nil {
 		return store.Session{}, store.Token{}, errSession("the session's cookie is damaged: sign in again")
 	}
-	sent := auth.Hash(cookies[0])
+	sent := auth.Hash(c.cookies[0])
 	if a.lookups.Rejected(sent, time.Now()) != nil {
 		return store.Session{}, store.Token{}, errSessionOver()
 	}
-	f := a.find(r.Context(), r.RemoteAddr, credential{id: fleet.CredentialID(id), session: true, sent: sent})
+	f := a.find(ctx, c, credential{id: fleet.CredentialID(id), session: true, sent: sent})
 	if f.err != nil && !errors.Is(f.err, fleet.ErrNotFound) {
 		return store.Session{}, store.Token{}, f.err
 	}
 	if !sessionHolds(f.session, f.token, f.err == nil, sent, time.Now()) {
-		a.lookups.Reject(sent, r.RemoteAddr, fleet.ErrUnauthenticated, time.Now())
+		a.lookups.Reject(sent, c.remote, fleet.ErrUnauthenticated, time.Now())
 		return store.Session{}, store.Token{}, errSessionOver()
 	}
 	return f.session, f.token, nil

@@ -17,14 +17,13 @@ import (
 const maxAgent = 256
 
 // SignIn implements signIn. The secret of the session is in its cookie and nowhere else.
-func (a *API) SignIn(ctx context.Context, r oapi.SignInRequestObject) (oapi.SignInResponseObject, error) {
-	c, n := callOf(ctx), note(ctx)
-	in, token, err := a.goodToken(ctx, c.remote, r.Body.Token)
+func (a *API) SignIn(ctx context.Context, c *call, r oapi.SignInRequestObject) (oapi.SignInResponseObject, error) {
+	in, token, err := a.goodToken(ctx, c, r.Body.Token)
 	if err != nil {
 		return nil, err
 	}
 	p := token.Principal
-	n.credential = p.Credential.String()
+	c.note.credential = p.Credential.String()
 	if err := in.spend(ctx, p, access.BothOf(p, store.LimitTokenWrites, store.LimitWrites)); err != nil {
 		return nil, err
 	}
@@ -49,8 +48,7 @@ func (a *API) SignIn(ctx context.Context, r oapi.SignInRequestObject) (oapi.Sign
 }
 
 // SignOut implements signOut.
-func (a *API) SignOut(ctx context.Context, _ oapi.SignOutRequestObject) (oapi.SignOutResponseObject, error) {
-	c := callOf(ctx)
+func (a *API) SignOut(ctx context.Context, c *call, _ oapi.SignOutRequestObject) (oapi.SignOutResponseObject, error) {
 	if c.session == nil {
 		return oapi.SignOut204Response{}, nil
 	}
@@ -69,8 +67,7 @@ func (a *API) endOwn(ctx context.Context, c *call) error {
 }
 
 // EndOtherSessions implements endOtherSessions.
-func (a *API) EndOtherSessions(ctx context.Context, _ oapi.EndOtherSessionsRequestObject) (oapi.EndOtherSessionsResponseObject, error) {
-	c := callOf(ctx)
+func (a *API) EndOtherSessions(ctx context.Context, c *call, _ oapi.EndOtherSessionsRequestObject) (oapi.EndOtherSessionsResponseObject, error) {
 	var keep fleet.SessionID
 	if c.session != nil {
 		keep = c.session.ID
@@ -93,9 +90,8 @@ func (s signedOut) VisitSignOutResponse(w http.ResponseWriter) error {
 }
 
 // ListSessions implements listSessions: of all tokens for who manages them, else of the own one.
-func (a *API) ListSessions(ctx context.Context, r oapi.ListSessionsRequestObject) (oapi.ListSessionsResponseObject, error) {
+func (a *API) ListSessions(ctx context.Context, c *call, r oapi.ListSessionsRequestObject) (oapi.ListSessionsResponseObject, error) {
 	const list = "sessions"
-	c := callOf(ctx)
 	q, err := sessionFilter(list, r.Params.Limit, r.Params.Cursor)
 	if err != nil {
 		return nil, err
@@ -111,7 +107,7 @@ func (a *API) ListSessions(ctx context.Context, r oapi.ListSessionsRequestObject
 }
 
 // ListOperatorSessions implements listOperatorSessions.
-func (a *API) ListOperatorSessions(ctx context.Context, r oapi.ListOperatorSessionsRequestObject) (oapi.ListOperatorSessionsResponseObject, error) {
+func (a *API) ListOperatorSessions(ctx context.Context, c *call, r oapi.ListOperatorSessionsRequestObject) (oapi.ListOperatorSessionsResponseObject, error) {
 	const list = "operator sessions"
 	q, err := sessionFilter(list, r.Params.Limit, r.Params.Cursor)
 	if err != nil {
@@ -121,13 +117,12 @@ func (a *API) ListOperatorSessions(ctx context.Context, r oapi.ListOperatorSessi
 	if err != nil {
 		return nil, err
 	}
-	return oapi.ListOperatorSessions200JSONResponse(callOf(ctx).sessionsOf(list, xs, more)), nil
+	return oapi.ListOperatorSessions200JSONResponse(c.sessionsOf(list, xs, more)), nil
 }
 
 // EndSession implements endSession: everybody those of their own token, who manages tokens those of roles that they
 // could revoke.
-func (a *API) EndSession(ctx context.Context, r oapi.EndSessionRequestObject) (oapi.EndSessionResponseObject, error) {
-	c := callOf(ctx)
+func (a *API) EndSession(ctx context.Context, c *call, r oapi.EndSessionRequestObject) (oapi.EndSessionResponseObject, error) {
 	id, err := fleet.ParseSessionID(r.Id)
 	if err != nil {
 		return nil, noSuchSession(fleet.ErrNotFound, r.Id)
@@ -144,12 +139,12 @@ func (a *API) EndSession(ctx context.Context, r oapi.EndSessionRequestObject) (o
 }
 
 // EndOperatorSession implements endOperatorSession.
-func (a *API) EndOperatorSession(ctx context.Context, r oapi.EndOperatorSessionRequestObject) (oapi.EndOperatorSessionResponseObject, error) {
+func (a *API) EndOperatorSession(ctx context.Context, c *call, r oapi.EndOperatorSessionRequestObject) (oapi.EndOperatorSessionResponseObject, error) {
 	id, err := fleet.ParseSessionID(r.Id)
 	if err != nil {
 		return nil, noSuchSession(fleet.ErrNotFound, r.Id)
 	}
-	if err := a.store.EndOperatorSession(ctx, callOf(ctx).actor, id); err != nil {
+	if err := a.store.EndOperatorSession(ctx, c.actor, id); err != nil {
 		return nil, noSuchSession(err, r.Id)
 	}
 	return oapi.EndOperatorSession204Response{}, nil

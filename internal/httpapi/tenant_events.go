@@ -8,13 +8,13 @@ import (
 )
 
 // ListTenantEvents implements listTenantEvents: newest first.
-func (a *API) ListTenantEvents(ctx context.Context, r oapi.ListTenantEventsRequestObject) (oapi.ListTenantEventsResponseObject, error) {
+func (a *API) ListTenantEvents(ctx context.Context, c *call, r oapi.ListTenantEventsRequestObject) (oapi.ListTenantEventsResponseObject, error) {
 	const list = "tenant events"
 	after, err := eventCursor(list, r.Params.Cursor)
 	if err != nil {
 		return nil, err
 	}
-	events, more, err := a.store.TenantEvents(ctx, callOf(ctx).tenant.ID, after, pageLimit(r.Params.Limit))
+	events, more, err := a.store.TenantEvents(ctx, c.tenant.ID, after, pageLimit(r.Params.Limit))
 	if err != nil {
 		return nil, err
 	}

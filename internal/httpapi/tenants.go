@@ -13,8 +13,7 @@ import (
 )
 
 // Whoami implements whoami.
-func (a *API) Whoami(ctx context.Context, _ oapi.WhoamiRequestObject) (oapi.WhoamiResponseObject, error) {
-	c := callOf(ctx)
+func (a *API) Whoami(ctx context.Context, c *call, _ oapi.WhoamiRequestObject) (oapi.WhoamiResponseObject, error) {
 	out := oapi.Whoami200JSONResponse{Kind: oapi.WhoamiKindOperator, Id: c.principal.Credential.String(), Name: c.principal.Name, ExpiresAt: optionalTime(c.expires)}
 	if x := c.session; x != nil {
 		out.Session = &oapi.OwnSession{Id: x.ID.String(), ExpiresAt: x.ExpiresAt, IdleAt: x.IdleAt}
@@ -42,14 +41,13 @@ func (a *API) Whoami(ctx context.Context, _ oapi.WhoamiRequestObject) (oapi.Whoa
 }
 
 // ListTenants implements listTenants: all for an operator, the own one for a member.
-func (a *API) ListTenants(ctx context.Context, r oapi.ListTenantsRequestObject) (oapi.ListTenantsResponseObject, error) {
-	c := callOf(ctx)
+func (a *API) ListTenants(ctx context.Context, c *call, r oapi.ListTenantsRequestObject) (oapi.ListTenantsResponseObject, error) {
 	prefix, err := prefixOf(r.Params.Prefix)
 	if err != nil {
 		return nil, err
 	}
 	if r.Params.State != nil {
-		return a.deletedTenants(ctx, r.Params, prefix)
+		return a.deletedTenants(ctx, c, r.Params, prefix)
 	}
 	from, err := parseCursor("tenants", r.Params.Cursor)
 	if err != nil {
@@ -78,7 +76,7 @@ func (a *API) ListTenants(ctx context.Context, r oapi.ListTenantsRequestObject) 
 }
 
 // CreateTenant implements createTenant.
-func (a *API) CreateTenant(ctx context.Context, r oapi.CreateTenantRequestObject) (oapi.CreateTenantResponseObject, error) {
+func (a *API) CreateTenant(ctx context.Context, c *call, r oapi.CreateTenantRequestObject) (oapi.CreateTenantResponseObject, error) {
 	name := r.Body.Slug
 	if r.Body.Name != nil && *r.Body.Name != "" {
 		name = *r.Body.Name
@@ -86,7 +84,7 @@ func (a *API) CreateTenant(ctx context.Context, r oapi.CreateTenantRequestObject
 	if err := textField("/name", name, maxTitle); err != nil {
 		return nil, err
 	}
-	t, err := a.store.CreateTenant(ctx, callOf(ctx).actor, r.Body.Slug, name)
+	t, err := a.store.CreateTenant(ctx, c.actor, r.Body.Slug, name)
 	if errors.Is(err, fleet.ErrConflict) {
 		return nil, refuse(http.StatusConflict, "already_exists", "the slug is in use: by a tenant that exists, or by one that was deleted less than 30 days ago, which an operator can restore")
 	}
@@ -97,13 +95,12 @@ func (a *API) CreateTenant(ctx context.Context, r oapi.CreateTenantRequestObject
 }
 
 // GetTenant implements getTenant.
-func (a *API) GetTenant(ctx context.Context, _ oapi.GetTenantRequestObject) (oapi.GetTenantResponseObject, error) {
-	return oapi.GetTenant200JSONResponse(tenantOf(callOf(ctx).tenant)), nil
+func (a *API) GetTenant(_ context.Context, c *call, _ oapi.GetTenantRequestObject) (oapi.GetTenantResponseObject, error) {
+	return oapi.GetTenant200JSONResponse(tenantOf(c.tenant)), nil
 }
 
 // DeleteTenant implements deleteTenant.
-func (a *API) DeleteTenant(ctx context.Context, r oapi.DeleteTenantRequestObject) (oapi.DeleteTenantResponseObject, error) {
-	c := callOf(ctx)
+func (a *API) DeleteTenant(ctx context.Context, c *call, r oapi.DeleteTenantRequestObject) (oapi.DeleteTenantResponseObject, error) {
 	seen, err := confirmedDeletion(r.Params.Confirm, write.DeletionOf(c.tenant.ID))
 	if err != nil {
 		return nil, err

@@ -15,8 +15,8 @@ import (
 )
 
 // ListTokens implements listTokens.
-func (a *API) ListTokens(ctx context.Context, r oapi.ListTokensRequestObject) (oapi.ListTokensResponseObject, error) {
-	t := callOf(ctx).tenant.ID
+func (a *API) ListTokens(ctx context.Context, c *call, r oapi.ListTokensRequestObject) (oapi.ListTokensResponseObject, error) {
+	t := c.tenant.ID
 	q, err := credentialFilter("tokens", r.Params.State, r.Params.Prefix, r.Params.Limit, r.Params.Cursor)
 	if err != nil {
 		return nil, err
@@ -38,8 +38,7 @@ func (a *API) ListTokens(ctx context.Context, r oapi.ListTokensRequestObject) (o
 }
 
 // CreateToken implements createToken. The token is in the answer and nowhere else.
-func (a *API) CreateToken(ctx context.Context, r oapi.CreateTokenRequestObject) (oapi.CreateTokenResponseObject, error) {
-	c := callOf(ctx)
+func (a *API) CreateToken(ctx context.Context, c *call, r oapi.CreateTokenRequestObject) (oapi.CreateTokenResponseObject, error) {
 	role, err := auth.ParseRole(string(r.Body.Role))
 	if err != nil {
 		return nil, badField("/role", "not_allowed", "one of viewer, ci, editor, admin, owner")
@@ -69,7 +68,7 @@ func (a *API) CreateToken(ctx context.Context, r oapi.CreateTokenRequestObject) 
 	if role == auth.RoleCI && expires.After(now.Add(defaultLife)) {
 		return nil, badField("/expires_at", "too_large", "at most 90 days from now for a token of the role ci")
 	}
-	bound, err := a.boundFleet(ctx, role, r.Body.Fleet)
+	bound, err := a.boundFleet(ctx, c, role, r.Body.Fleet)
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +132,7 @@ func tokenExpiry(at *time.Time, now, makerEnds time.Time, alone bool) (time.Time
 }
 
 // boundFleet finds the one fleet that a new token is for; nil: all of the tenant's.
-func (a *API) boundFleet(ctx context.Context, role auth.Role, name *string) (*fleet.ID, error) {
+func (a *API) boundFleet(ctx context.Context, c *call, role auth.Role, name *string) (*fleet.ID, error) {
 	if name == nil {
 		if role == auth.RoleCI {
 			return nil, badField("/fleet", "required", "a token of the role ci is bound to one fleet: name it here (fairlead token create --for-fleet NAME)")
@@ -143,7 +142,7 @@ func (a *API) boundFleet(ctx context.Context, role auth.Role, name *string) (*fl
 	if err := textField("/fleet", *name, maxTitle); err != nil {
 		return nil, err
 	}
-	f, err := a.store.FleetByName(ctx, callOf(ctx).tenant.ID, *name)
+	f, err := a.store.FleetByName(ctx, c.tenant.ID, *name)
 	if errors.Is(err, fleet.ErrNotFound) {
 		return nil, badField("/fleet", "unknown_fleet", "there is no fleet of this name")
 	}
@@ -154,8 +153,7 @@ func (a *API) boundFleet(ctx context.Context, role auth.Role, name *string) (*fl
 }
 
 // RevokeToken implements revokeToken.
-func (a *API) RevokeToken(ctx context.Context, r oapi.RevokeTokenRequestObject) (oapi.RevokeTokenResponseObject, error) {
-	c := callOf(ctx)
+func (a *API) RevokeToken(ctx context.Context, c *call, r oapi.RevokeTokenRequestObject) (oapi.RevokeTokenResponseObject, error) {
 	id, err := fleet.ParseCredentialID(r.Id)
 	if err != nil {
 		return nil, noSuchToken(fleet.ErrNotFound, r.Id)
@@ -171,8 +169,7 @@ func (a *API) RevokeToken(ctx context.Context, r oapi.RevokeTokenRequestObject) 
 }
 
 // GetTokenMade implements getTokenMade.
-func (a *API) GetTokenMade(ctx context.Context, r oapi.GetTokenMadeRequestObject) (oapi.GetTokenMadeResponseObject, error) {
-	c := callOf(ctx)
+func (a *API) GetTokenMade(ctx context.Context, c *call, r oapi.GetTokenMadeRequestObject) (oapi.GetTokenMadeResponseObject, error) {
 	id, err := fleet.ParseCredentialID(r.Id)
 	if err != nil {
 		return nil, noSuchToken(fleet.ErrNotFound, r.Id)
@@ -205,8 +202,7 @@ func revocable(p auth.Principal) (roles []auth.Role) {
 }
 
 // HandOverToken implements handOverToken.
-func (a *API) HandOverToken(ctx context.Context, r oapi.HandOverTokenRequestObject) (oapi.HandOverTokenResponseObject, error) {
-	c := callOf(ctx)
+func (a *API) HandOverToken(ctx context.Context, c *call, r oapi.HandOverTokenRequestObject) (oapi.HandOverTokenResponseObject, error) {
 	id, err := fleet.ParseCredentialID(r.Id)
 	if err != nil {
 		return nil, noSuchToken(fleet.ErrNotFound, r.Id)

@@ -16,8 +16,8 @@ const mostTopology = 1000
 
 // GetTopology implements getTopology. It costs what the findings cost but for the nodes: of what is known
 // nothing but the resources that changed is read.
-func (a *API) GetTopology(ctx context.Context, r oapi.GetTopologyRequestObject) (oapi.GetTopologyResponseObject, error) {
-	c, p := callOf(ctx), r.Params
+func (a *API) GetTopology(ctx context.Context, c *call, r oapi.GetTopologyRequestObject) (oapi.GetTopologyResponseObject, error) {
+	p := r.Params
 	var focus *fleet.Ref
 	switch {
 	case p.Type != nil && p.Name != nil:
@@ -42,7 +42,7 @@ func (a *API) GetTopology(ctx context.Context, r oapi.GetTopologyRequestObject) 
 	if len(resources) > largeCount {
 		kind = compute.Large
 	}
-	err = a.compute(ctx, kind, func(step func() error) (err error) {
+	err = a.compute(ctx, c, kind, func(step func() error) (err error) {
 		f.Step = step
 		g, there, err = findings.GraphOf(f, focus, most)
 		return err

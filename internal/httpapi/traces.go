@@ -22,12 +22,12 @@ type revisionMade struct {
 }
 
 // madeBy runs a write, and notes which revision came of it: for the log, for the caller, and for its trace.
-func (a *API) madeBy(ctx context.Context, write func(context.Context) (store.Result, error)) (store.Result, error) {
+func (a *API) madeBy(ctx context.Context, c *call, write func(context.Context) (store.Result, error)) (store.Result, error) {
 	r, err := write(traces.InRequest(ctx))
 	if err != nil || r.Changed == 0 {
 		return r, err
 	}
-	c, n := callOf(ctx), note(ctx)
+	n := c.note
 	m := &revisionMade{r.Revision, a.traces.Of(fleet.Key{Tenant: c.tenant.ID, Fleet: c.fleet.ID}, r.Revision), r.Replayed}
 	n.made.Store(m)
 	if m.trace != nil && n.header != nil {
@@ -71,7 +71,7 @@ type requestLog struct{ slog.Handler }
 
 // Handle is slog.Handler's, like the two below.
 func (l requestLog) Handle(ctx context.Context, r slog.Record) error {
-	if n, ok := ctx.Value(noteKey{}).(*requestNote); ok {
+	if n := noteIn(ctx); n != nil {
 		r = r.Clone() // it is the caller's
 		r.AddAttrs(n.ids()...)
 	}

@@ -43,7 +43,7 @@ func TestEachLineOfARequestHasItsIDs(t *testing.T) {
 	}
 	key := fleet.Key{Tenant: w.tenant.ID, Fleet: w.fleet.ID}
 	ctx := context.WithValue(t.Context(), noteKey{}, &requestNote{id: "within"})
-	note(ctx).made.Store(&revisionMade{revision: 9, trace: tracer.Of(key, 9)})
+	noteIn(ctx).made.Store(&revisionMade{revision: 9, trace: tracer.Of(key, 9)})
 	w.api.log.With("a", 1).WarnContext(ctx, "something within a request")
 	w.api.log.Warn("something of none", slog.Int("b", 1))
 

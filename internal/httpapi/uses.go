@@ -24,31 +24,30 @@ type usesOf struct {
 }
 
 // usesAny reports whether the caller may write whatever uses Secrets.
-func usesAny(ctx context.Context) bool {
-	c := callOf(ctx)
+func usesAny(c *call) bool {
 	return c.principal.May(auth.UseSecret, c.fleet.ID)
 }
 
 // writeUsing makes a write if its caller may use the Secrets that it uses. What is stored already may stand in it, as
 // for the guard rules. It was judged by the labels of Secrets: where they are others when it is made, it is judged again.
-func (a *API) writeUsing(ctx context.Context, w store.Write, not guarded, where *places, write func(context.Context, store.Write) (store.Result, error)) (store.Result, error) {
-	if err := a.mayCompare(ctx, w, where); err != nil {
-		return a.replayed(ctx, w, err)
+func (a *API) writeUsing(ctx context.Context, c *call, w store.Write, not guarded, where *places, write func(context.Context, *call, store.Write) (store.Result, error)) (store.Result, error) {
+	if err := a.mayCompare(c, w, where); err != nil {
+		return a.replayed(ctx, c, w, err)
 	}
 	used := usedBy(w.Changes, where)
-	if len(used) == 0 || usesAny(ctx) {
-		result, err := a.writeGuarded(ctx, w, not, write)
-		return result, a.refusedUnseen(ctx, w, err)
+	if len(used) == 0 || usesAny(c) {
+		result, err := a.writeGuarded(ctx, c, w, not, write)
+		return result, a.refusedUnseen(ctx, c, w, err)
 	}
 	for range maxLooks {
-		refused, read, err := a.judgeUses(ctx, w.Changes, used)
+		refused, read, err := a.judgeUses(ctx, c, w.Changes, used)
 		if err != nil {
 			return store.Result{}, err
 		}
 		w.Read = read
-		result, err := a.writeGuarded(ctx, w, not.and(refused), write)
+		result, err := a.writeGuarded(ctx, c, w, not.and(refused), write)
 		if !errors.Is(err, store.ErrReadMoved) {
-			return result, a.refusedUnseen(ctx, w, err)
+			return result, a.refusedUnseen(ctx, c, w, err)
 		}
 	}
 	return store.Result{}, errMoving()
@@ -93,9 +92,8 @@ func (g guarded) and(other guarded) guarded {
 
 // judgeUses tells what of the changes the caller may not write because of the Secrets that it uses, and what that was
 // judged by. It costs what is used.
-func (a *API) judgeUses(ctx context.Context, changes []store.ResourceChange, used []usesOf) (guarded, []store.Read, error) {
-	c := callOf(ctx)
-	extensions, followed, err := a.throughExtensions(ctx, changes, used)
+func (a *API) judgeUses(ctx context.Context, c *call, changes []store.ResourceChange, used []usesOf) (guarded, []store.Read, error) {
+	extensions, followed, err := a.throughExtensions(ctx, c, changes, used)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -113,7 +111,7 @@ func (a *API) judgeUses(ctx context.Context, changes []store.ResourceChange, use
 			}
 		}
 	}
-	if j.Known, j.Newest, err = a.asWritten(ctx, changes, names); err != nil {
+	if j.Known, j.Newest, err = a.asWritten(ctx, c, changes, names); err != nil {
 		return nil, nil, err
 	}
 	for x, at := range followed { // what an extension names decides as labels do
@@ -139,14 +137,13 @@ func (a *API) judgeUses(ctx context.Context, changes []store.ResourceChange, use
 
 // asWritten is what there is of the resources that are named when the changes are made: their variants, and of what is
 // stored of each the newest revision.
-func (a *API) asWritten(ctx context.Context, changes []store.ResourceChange, of []fleet.Ref) (map[fleet.Ref][]store.Used, map[fleet.Ref]fleet.Revision, error) {
+func (a *API) asWritten(ctx context.Context, c *call, changes []store.ResourceChange, of []fleet.Ref) (map[fleet.Ref][]store.Used, map[fleet.Ref]fleet.Revision, error) {
 	asked := map[fleet.Ref]bool{}
 	for _, r := range of {
 		if r.Name != "" && len(r.Name) <= maxName && !strings.ContainsRune(r.Name, 0) { // else nothing can be called so
 			asked[r] = true
 		}
 	}
-	c := callOf(ctx)
 	rows, err := a.store.Used(ctx, c.tenant.ID, c.fleet.ID, slices.Collect(maps.Keys(asked)))
 	if err != nil {
 		return nil, nil, err
@@ -173,7 +170,7 @@ func (a *API) asWritten(ctx context.Context, changes []store.ResourceChange, of 
 
 // throughExtensions finds of each extension that is named, itself or by others, what it names: who has a proxy take the extension uses the
 // Secrets among that. newest is the revision of each one that was followed.
-func (a *API) throughExtensions(ctx context.Context, changes []store.ResourceChange, used []usesOf) (names map[fleet.Ref][]fleet.Ref, newest map[fleet.Ref]fleet.Revision, err error) {
+func (a *API) throughExtensions(ctx context.Context, c *call, changes []store.ResourceChange, used []usesOf) (names map[fleet.Ref][]fleet.Ref, newest map[fleet.Ref]fleet.Revision, err error) {
 	var ask []fleet.Ref
 	for _, u := range used {
 		ask = append(ask, u.extensions...)
@@ -181,7 +178,7 @@ func (a *API) throughExtensions(ctx context.Context, changes []store.ResourceCha
 	names = map[fleet.Ref][]fleet.Ref{}
 	newest = map[fleet.Ref]fleet.Revision{}
 	for depth := 0; len(ask) > 0 && depth < write.MaxThrough; depth++ {
-		known, at, err := a.asWritten(ctx, changes, ask)
+		known, at, err := a.asWritten(ctx, c, changes, ask)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -217,11 +214,11 @@ func (r *rollbackUses) add(change int, ch store.RollbackChange, body []byte) {
 }
 
 // faults are those of what the caller may not put back, and what that was judged by.
-func (r *rollbackUses) faults(ctx context.Context, a *API, changes []store.ResourceChange) (out []oapi.FieldError, read []store.Read, err error) {
-	if len(r.used) == 0 || usesAny(ctx) {
+func (r *rollbackUses) faults(ctx context.Context, c *call, a *API, changes []store.ResourceChange) (out []oapi.FieldError, read []store.Read, err error) {
+	if len(r.used) == 0 || usesAny(c) {
 		return nil, nil, nil
 	}
-	refused, read, err := a.judgeUses(ctx, changes, r.used)
+	refused, read, err := a.judgeUses(ctx, c, changes, r.used)
 	for _, i := range slices.Sorted(maps.Keys(refused)) {
 		out = append(out, refused[i]...)
 	}

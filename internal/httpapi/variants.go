@@ -75,14 +75,14 @@ func (c *contest) winner(x *selector.Index, v selector.Vector) string {
 // withDoubts adds to the warnings of a write that was made, or planned, what is to be said of Secrets with
 // variants, and of nodes that are too old for it. It does not fail: that would be said of the write. at is where the change
 // with the number stood.
-func (a *API) withDoubts(ctx context.Context, warnings []oapi.FieldError, changes []store.ResourceChange, at func(i int) string) []oapi.FieldError {
+func (a *API) withDoubts(ctx context.Context, c *call, warnings []oapi.FieldError, changes []store.ResourceChange, at func(i int) string) []oapi.FieldError {
 	for i, ch := range changes {
 		if pointer := at(i) + "/selector"; ch.Type == fleet.Secret && ch.Variant != "" && !ch.Delete {
 			warnings = append(warnings, oapi.FieldError{Pointer: &pointer, Code: "secret_variant", Detail: "a selector is no security boundary: " +
 				"labels are the node's own claim, so every node of the fleet can get this secret; keep secrets apart by fleets"})
 		}
 	}
-	old, err := a.unsupported(ctx, changes, at)
+	old, err := a.unsupported(ctx, c, changes, at)
 	if err != nil {
 		a.log.WarnContext(ctx, "look for nodes that are too old", "error", err)
 	}

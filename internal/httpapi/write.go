@@ -15,7 +15,7 @@ import (
 )
 
 // PutResource implements putResource.
-func (a *API) PutResource(ctx context.Context, r oapi.PutResourceRequestObject) (oapi.PutResourceResponseObject, error) {
+func (a *API) PutResource(ctx context.Context, c *call, r oapi.PutResourceRequestObject) (oapi.PutResourceResponseObject, error) {
 	t, variant := typeOf(r.Type), deref(r.Params.Variant)
 	if err := resourceName(r.Name, r.Params.Variant); err != nil {
 		return nil, err
@@ -27,17 +27,17 @@ func (a *API) PutResource(ctx context.Context, r oapi.PutResourceRequestObject) 
 	if err != nil {
 		return nil, err
 	}
-	where, sent := newPlaces(), sentDocument(ctx)
+	where, sent := newPlaces(), c.document
 	var change store.ResourceChange
 	var warnings, not []oapi.FieldError
-	err = a.compute(ctx, sizeKind(len(sent.bytes)), func(step func() error) error {
+	err = a.compute(ctx, c, sizeKind(len(sent.bytes)), func(step func() error) error {
 		raw, err := sent.json()
 		if err != nil {
 			return err
 		}
 		d, err := resource.ParsePut(raw, t, r.Name, variant)
 		if err == nil {
-			change, warnings, not, err = a.compile(ctx, withStep(d, step), where)
+			change, warnings, not, err = a.compile(c, withStep(d, step), where)
 		}
 		return err
 	})
@@ -45,16 +45,16 @@ func (a *API) PutResource(ctx context.Context, r oapi.PutResourceRequestObject) 
 		return nil, err
 	}
 	change.IfMatch, change.IfNoneMatch = match, r.Params.IfNoneMatch != nil
-	w, err := a.writeOne(ctx, "put", r.Params.Message, r.Params.IdempotencyKey, change)
+	w, err := a.writeOne(c, "put", r.Params.Message, r.Params.IdempotencyKey, change)
 	if err != nil {
 		return nil, err
 	}
-	result, err := a.writeUsing(ctx, w, guarded{0: not}.some(), where, a.write)
+	result, err := a.writeUsing(ctx, c, w, guarded{0: not}.some(), where, a.write)
 	if err != nil {
-		return nil, repeated(notAsExpected(where.refused(a.suggest(ctx, where, err)), w, "", preconditionOf(change)), w.Idempotency)
+		return nil, repeated(notAsExpected(where.refused(a.suggest(ctx, c, where, err)), w, "", preconditionOf(change)), w.Idempotency)
 	}
-	found := a.tellFindings(ctx, w.Changes, where.finding(sentAt(w.Changes, wholeBody)))
-	out := writeResult(result, a.withDoubts(ctx, warnings, w.Changes, wholeBody), found)
+	found := a.tellFindings(ctx, c, w.Changes, where.finding(sentAt(w.Changes, wholeBody)))
+	out := writeResult(result, a.withDoubts(ctx, c, warnings, w.Changes, wholeBody), found)
 	tag := out.Resources[0].Etag
 	if result.Created(0) {
 		return oapi.PutResource201JSONResponse{Body: out, Headers: oapi.PutResource201ResponseHeaders{ETag: tag}}, nil
@@ -64,12 +64,12 @@ func (a *API) PutResource(ctx context.Context, r oapi.PutResourceRequestObject) 
 
 // DeleteResource implements deleteResource. What is not there is deleted already, as it is of
 // an apply.
-func (a *API) DeleteResource(ctx context.Context, r oapi.DeleteResourceRequestObject) (oapi.DeleteResourceResponseObject, error) {
+func (a *API) DeleteResource(ctx context.Context, c *call, r oapi.DeleteResourceRequestObject) (oapi.DeleteResourceResponseObject, error) {
 	t, variant := typeOf(r.Type), deref(r.Params.Variant)
 	if err := resourceName(r.Name, r.Params.Variant); err != nil {
 		return nil, err
 	}
-	if err := mayWrite(ctx, t, r.Name); err != nil {
+	if err := mayWrite(c, t, r.Name); err != nil {
 		return nil, err
 	}
 	match, err := ifMatch(r.Params.IfMatch)
@@ -77,18 +77,18 @@ func (a *API) DeleteResource(ctx context.Context, r oapi.DeleteResourceRequestOb
 		return nil, err
 	}
 	change := store.ResourceChange{Type: t, Name: r.Name, Variant: variant, Delete: true, IfMatch: match}
-	w, err := a.writeOne(ctx, "delete", r.Params.Message, r.Params.IdempotencyKey, change)
+	w, err := a.writeOne(c, "delete", r.Params.Message, r.Params.IdempotencyKey, change)
 	if err != nil {
 		return nil, err
 	}
 	where := newPlaces()
 	where.deleted[fleet.Ref{Type: t, Name: r.Name}] = ""
-	result, err := a.write(ctx, w)
+	result, err := a.write(ctx, c, w)
 	if err != nil {
-		return nil, repeated(notAsExpected(where.refused(a.suggest(ctx, where, err)), w, "", preconditionOf(change)), w.Idempotency)
+		return nil, repeated(notAsExpected(where.refused(a.suggest(ctx, c, where, err)), w, "", preconditionOf(change)), w.Idempotency)
 	}
 	warnings := absent(w.Changes, func(int) bool { return !result.Deleted(0) }, wholeBody)
-	return oapi.DeleteResource200JSONResponse(writeResult(result, warnings, a.tellFindings(ctx, w.Changes, where.finding(nil)))), nil
+	return oapi.DeleteResource200JSONResponse(writeResult(result, warnings, a.tellFindings(ctx, c, w.Changes, where.finding(nil)))), nil
 }
 
 // ifMatch reads the header. One that names nothing, an empty one above all, would be no precondition, and one that
@@ -106,13 +106,13 @@ func ifMatch(header *string) (string, error) {
 
 // writeOne is the write of one resource, named in the path. What names a repeat is all that was
 // sent: the address, the preconditions, the message and the body.
-func (a *API) writeOne(ctx context.Context, kind string, message, key *string, c store.ResourceChange) (store.Write, error) {
+func (a *API) writeOne(c *call, kind string, message, key *string, change store.ResourceChange) (store.Write, error) {
 	if err := textParameter("message", deref(message), maxMessage); err != nil {
 		return store.Write{}, err
 	}
-	sent, err := json.Marshal([]any{c.Type.Slug(), c.Name, c.Variant, c.IfMatch, c.IfNoneMatch, message, sentDocument(ctx).bytes})
+	sent, err := json.Marshal([]any{change.Type.Slug(), change.Name, change.Variant, change.IfMatch, change.IfNoneMatch, message, c.document.bytes})
 	return store.Write{
-		Kind: kind, Message: deref(message), Changes: []store.ResourceChange{c}, Idempotency: idempotency(ctx, key, kind, sent),
+		Kind: kind, Message: deref(message), Changes: []store.ResourceChange{change}, Idempotency: idempotency(c, key, kind, sent),
 	}, err
 }
 
@@ -133,18 +133,17 @@ func absent(changes []store.ResourceChange, missing func(change int) bool, at fu
 
 // compile turns a document into what the store keeps, and notes where it names what. A
 // Secret leaves it sealed. not is what of it the guard rules do not let the caller write.
-func (a *API) compile(ctx context.Context, d resource.Document, where *places) (change store.ResourceChange, warnings, not []oapi.FieldError, err error) {
-	if err := mayWrite(ctx, d.Type, d.Name); err != nil {
+func (a *API) compile(c *call, d resource.Document, where *places) (change store.ResourceChange, warnings, not []oapi.FieldError, err error) {
+	if err := mayWrite(c, d.Type, d.Name); err != nil {
 		return change, nil, nil, err
 	}
-	c := callOf(ctx)
 	key := fleet.Key{Tenant: c.tenant.ID, Fleet: c.fleet.ID}
 	d.Fill, d.Private = c.fleet.Values, c.fleet.PrivateClusters
 	out, err := a.compiler.Compile(key, d)
 	if err != nil {
 		return change, nil, nil, err
 	}
-	warnings, not = fieldErrors(out.Warnings), a.refusedFields(ctx, out.Guarded, "")
+	warnings, not = fieldErrors(out.Warnings), a.refusedFields(c, out.Guarded, "")
 	kept := out
 	kept.Warnings, kept.Guarded = nil, nil // of many resources they would have many times their size
 	where.put(kept)
@@ -172,8 +171,7 @@ func (a *API) compile(ctx context.Context, d resource.Document, where *places) (
 const noSecrets = "a token of the role ci writes secrets only with writes_secrets: ask an admin for a token with that, or of the role editor"
 
 // mayWrite asks for the right to write Secrets, which is apart from that to write.
-func mayWrite(ctx context.Context, t fleet.Type, name string) error {
-	c := callOf(ctx)
+func mayWrite(c *call, t fleet.Type, name string) error {
 	if t == fleet.Secret && !c.principal.May(auth.WriteSecret, c.fleet.ID) {
 		return refuse(http.StatusForbidden, "forbidden", fmt.Sprintf("the secret %q: %s", name, noSecrets))
 	}
@@ -181,10 +179,9 @@ func mayWrite(ctx context.Context, t fleet.Type, name string) error {
 }
 
 // write makes the one store call of a change.
-func (a *API) write(ctx context.Context, w store.Write) (store.Result, error) {
-	c := callOf(ctx)
+func (a *API) write(ctx context.Context, c *call, w store.Write) (store.Result, error) {
 	w.Actor = c.actor
-	return a.madeBy(ctx, func(ctx context.Context) (store.Result, error) { return a.store.Apply(ctx, c.tenant.ID, c.fleet.ID, w) })
+	return a.madeBy(ctx, c, func(ctx context.Context) (store.Result, error) { return a.store.Apply(ctx, c.tenant.ID, c.fleet.ID, w) })
 }
 
 // preconditionOf tells what asked for the state of the one resource of a write: a header, or

@@ -38,8 +38,8 @@ type besides struct {
 // findWritten tells what is to be said of a write that was made, or planned: of what it names and of what
 // names it. What others wrote meanwhile may show. It costs what the write touches; nodes are read where a selector
 // decides something of it.
-func (a *API) findWritten(ctx context.Context, ws []written) (*oapi.WriteFindings, *besides, error) {
-	b, err := a.beside(ctx, ws)
+func (a *API) findWritten(ctx context.Context, c *call, ws []written) (*oapi.WriteFindings, *besides, error) {
+	b, err := a.beside(ctx, c, ws)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -48,7 +48,7 @@ func (a *API) findWritten(ctx context.Context, ws []written) (*oapi.WriteFinding
 		kind = compute.Large
 	}
 	var found []findings.Finding
-	err = a.compute(ctx, kind, func(step func() error) (err error) {
+	err = a.compute(ctx, c, kind, func(step func() error) (err error) {
 		b.Step = step
 		found, err = findings.CheckWrite(b.Fleet, b.touched)
 		return err
@@ -62,8 +62,7 @@ func (a *API) findWritten(ctx context.Context, ws []written) (*oapi.WriteFinding
 	return out, b, nil
 }
 
-func (a *API) beside(ctx context.Context, ws []written) (*besides, error) {
-	c := callOf(ctx)
+func (a *API) beside(ctx context.Context, c *call, ws []written) (*besides, error) {
 	b := &besides{touched: map[fleet.Ref]bool{}, keys: map[store.Cursor]bool{}, stands: map[store.Cursor]int{}, content: map[store.Cursor]string{}}
 	b.StaticClusters, b.PrivateClusters, b.Now = append([]string{findings.BootstrapCluster}, c.fleet.StaticClusters...), c.fleet.PrivateClusters, time.Now()
 	b.Values = c.fleet.Values
@@ -93,16 +92,16 @@ func (a *API) beside(ctx context.Context, ws []written) (*besides, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := a.readRoutes(ctx, rows, routes.seen); err != nil {
+	if err := a.readRoutes(ctx, c, rows, routes.seen); err != nil {
 		return nil, err
 	}
 	for _, r := range rows {
 		b.take(r, tableFacts(r))
 	}
-	if err := a.referrers(ctx, b); err != nil {
+	if err := a.referrers(ctx, c, b); err != nil {
 		return nil, err
 	}
-	if err := a.alike(ctx, b, ask.refs); err != nil {
+	if err := a.alike(ctx, c, b, ask.refs); err != nil {
 		return nil, err
 	}
 	if names := namesOfType(ask.refs, fleet.Endpoint); len(names) > 0 {
@@ -116,7 +115,7 @@ func (a *API) beside(ctx context.Context, ws []written) (*besides, error) {
 		}
 		b.OwnKey = a.sealer.KeyID()
 	}
-	return b, a.nodesBeside(ctx, b)
+	return b, a.nodesBeside(ctx, c, b)
 }
 
 func namesOfType(refs []fleet.Ref, t fleet.Type) (out []string) {
@@ -172,7 +171,7 @@ func together(table, all *resource.Facts) *resource.Facts {
 }
 
 // readRoutes reads the bodies of routes whose virtual hosts are compared with those that stand alone.
-func (a *API) readRoutes(ctx context.Context, rows []store.Neighbour, routes map[fleet.Ref]bool) error {
+func (a *API) readRoutes(ctx context.Context, c *call, rows []store.Neighbour, routes map[fleet.Ref]bool) error {
 	var read []*store.Neighbour
 	for i := range rows {
 		if r := &rows[i]; r.Type == fleet.Route && routes[fleet.Ref{Type: r.Type, Name: r.Name}] && len(read) < bodiesAtOnce {
@@ -182,7 +181,7 @@ func (a *API) readRoutes(ctx context.Context, rows []store.Neighbour, routes map
 	if len(read) == 0 {
 		return nil
 	}
-	return a.store.PlannedBodies(ctx, callOf(ctx).tenant.ID, read)
+	return a.store.PlannedBodies(ctx, c.tenant.ID, read)
 }
 
 // tableFacts are a row's domains: nothing else of what the write does not change is looked at.
@@ -200,7 +199,7 @@ func tableFacts(r store.Neighbour) *resource.Facts {
 }
 
 // referrers takes what names those of the touched that some nodes, or all, may have no variant of.
-func (a *API) referrers(ctx context.Context, b *besides) error {
+func (a *API) referrers(ctx context.Context, c *call, b *besides) error {
 	variants := map[fleet.Ref]bool{} // true: the default one too
 	for _, r := range b.Resources {
 		variants[r.Ref] = variants[r.Ref] || r.Variant == ""
@@ -217,7 +216,6 @@ func (a *API) referrers(ctx context.Context, b *besides) error {
 	if len(bare) == 0 {
 		return nil
 	}
-	c := callOf(ctx)
 	rows, more, err := a.store.Referrers(ctx, c.tenant.ID, c.fleet.ID, bare, maxReferrers)
 	if err != nil {
 		return err
@@ -254,7 +252,7 @@ func (a *API) referrers(ctx context.Context, b *besides) error {
 }
 
 // alike takes names that those which are missing may have been meant for.
-func (a *API) alike(ctx context.Context, b *besides, asked []fleet.Ref) error {
+func (a *API) alike(ctx context.Context, c *call, b *besides, asked []fleet.Ref) error {
 	there := map[fleet.Ref]bool{}
 	for _, r := range b.Resources {
 		there[r.Ref] = true
@@ -276,51 +274,50 @@ func (a *API) alike(ctx context.Context, b *besides, asked []fleet.Ref) error {
 	if len(starts) == 0 {
 		return nil
 	}
-	c := callOf(ctx)
 	var err error
 	b.Alike, err = a.store.Alike(ctx, c.tenant.ID, c.fleet.ID, starts, maxAlike)
 	return err
 }
 
 // nodesBeside reads the nodes where a selector decides who gets what, or what is written needs a build that not every node may have.
-func (a *API) nodesBeside(ctx context.Context, b *besides) (err error) {
+func (a *API) nodesBeside(ctx context.Context, c *call, b *besides) (err error) {
 	for _, r := range b.Resources {
 		if r.Variant != "" || r.Facts != nil && len(r.Facts.Contrib) > 0 {
-			return a.readNodes(ctx, b)
+			return a.readNodes(ctx, c, b)
 		}
 	}
 	return nil
 }
 
-func (a *API) readNodes(ctx context.Context, b *besides) (err error) {
+func (a *API) readNodes(ctx context.Context, c *call, b *besides) (err error) {
 	if b.nodes {
 		return nil
 	}
-	b.Nodes, b.Unlabeled, b.NodesCut, err = a.labeledNodes(ctx)
+	b.Nodes, b.Unlabeled, b.NodesCut, err = a.labeledNodes(ctx, c)
 	b.nodes = err == nil
 	return err
 }
 
 // tellFindings is findWritten for an answer: where it cannot be told, nothing is, and the write stands all the same.
 // at gives a finding its place in what was sent.
-func (a *API) tellFindings(ctx context.Context, changes []store.ResourceChange, at func(oapi.Finding) *string) *oapi.WriteFindings {
-	out, _ := a.tellBeside(ctx, changes, at)
+func (a *API) tellFindings(ctx context.Context, c *call, changes []store.ResourceChange, at func(oapi.Finding) *string) *oapi.WriteFindings {
+	out, _ := a.tellBeside(ctx, c, changes, at)
 	return out
 }
 
 // tellBeside is tellFindings, and what they were found in.
-func (a *API) tellBeside(ctx context.Context, changes []store.ResourceChange, at func(oapi.Finding) *string) (*oapi.WriteFindings, *besides) {
-	ws, err := a.writtenBy(ctx, changes)
+func (a *API) tellBeside(ctx context.Context, c *call, changes []store.ResourceChange, at func(oapi.Finding) *string) (*oapi.WriteFindings, *besides) {
+	ws, err := a.writtenBy(ctx, c, changes)
 	if err != nil {
 		a.log.WarnContext(ctx, "read what a write puts", "error", err)
 		return nil, nil
 	}
-	return a.tellWritten(ctx, ws, at)
+	return a.tellWritten(ctx, c, ws, at)
 }
 
 // tellWritten is tellBeside of what was read already.
-func (a *API) tellWritten(ctx context.Context, ws []written, at func(oapi.Finding) *string) (*oapi.WriteFindings, *besides) {
-	out, b, err := a.findWritten(ctx, ws)
+func (a *API) tellWritten(ctx context.Context, c *call, ws []written, at func(oapi.Finding) *string) (*oapi.WriteFindings, *besides) {
+	out, b, err := a.findWritten(ctx, c, ws)
 	if err != nil {
 		a.log.WarnContext(ctx, "look for findings of a write", "error", err)
 		return nil, nil

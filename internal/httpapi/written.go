@@ -17,12 +17,12 @@ type written struct {
 }
 
 // writtenBy reads what counts out of the changes of a write.
-func (a *API) writtenBy(ctx context.Context, changes []store.ResourceChange) ([]written, error) {
+func (a *API) writtenBy(ctx context.Context, c *call, changes []store.ResourceChange) ([]written, error) {
 	out, size := make([]written, 0, len(changes)), 0
 	for _, ch := range changes {
 		size += rowBytes + len(ch.Body)
 	}
-	err := a.compute(ctx, sizeKind(size), func(step func() error) error {
+	err := a.compute(ctx, c, sizeKind(size), func(step func() error) error {
 		for _, ch := range changes {
 			if err := step(); err != nil {
 				return err
@@ -46,8 +46,7 @@ func writtenAs(ch store.ResourceChange, body []byte) written {
 }
 
 // writtenSince reads what has changed since a revision as it is now.
-func (a *API) writtenSince(ctx context.Context, rev fleet.Revision) ([]written, error) {
-	c := callOf(ctx)
+func (a *API) writtenSince(ctx context.Context, c *call, rev fleet.Revision) ([]written, error) {
 	_, changes, err := a.store.RollbackChanges(ctx, c.tenant.ID, c.fleet.ID, rev, nil)
 	if err != nil {
 		return nil, err
