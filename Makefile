@@ -12,7 +12,7 @@ export FAIRLEAD_CACHE_DIR ?= $(CURDIR)/.cache
 TOOLS := $(CURDIR)/.bin
 GOLANGCI_VERSION := v2.15.0
 GOLANGCI := $(TOOLS)/golangci-lint
-GENERATED := clients/go/client.gen.go clients/python/fairlead_client clients/typescript/src/schema.ts internal/httpapi/oapi/oapi.gen.go internal/envoytypes/imports_gen.go web/dist.zip
+GENERATED := clients/go/client.gen.go clients/python/fairlead_client clients/typescript/src/schema.ts internal/httpapi/oapi/oapi.gen.go internal/httpapi/oapi/called.gen.go internal/envoytypes/imports_gen.go web/dist.zip
 
 # Packages that are tested at the same time. Two use two cores; more only make the
 # tests with a deadline wait for each other.

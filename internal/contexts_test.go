@@ -21,7 +21,9 @@ var throughContext = map[string]string{
 	"authenticate.go newCall foundBefore":  "from here on it is in the call",
 	"request.go note noteIn":               "of a request, which nothing below a handler has",
 	"traces.go Handle noteIn":              "slog's handlers get a context alone",
-	"api.go routes callOf":                 "the generated code gives it to each handler",
+	"api.go routes callIn":                 "the generated code gives it to each handler",
+	"authenticate.go callOf callIn":        "of a request, which the middleware has",
+	"authenticate.go callIn noteIn":        "the one place that reads the call",
 	"authenticate.go authorized callOf":    "middleware",
 	"body.go body callOf":                  "middleware",
 	"computing.go checked callOf":          "middleware",
@@ -49,7 +51,7 @@ func contextUses(name string, f *ast.File) (found []string) {
 					note(text(n))
 				}
 			case *ast.Ident: // called here, or handed on
-				if n != own && slices.Contains([]string{"noteIn", "callOf", "foundBefore"}, n.Name) {
+				if n != own && slices.Contains([]string{"noteIn", "callIn", "callOf", "foundBefore"}, n.Name) {
 					note(n.Name)
 				}
 			}

@@ -146,7 +146,7 @@ func (a *API) routes(k *contract, page http.Handler) *chi.Mux {
 			r.Method(http.MethodGet, path, page)
 		}
 	}
-	strict := oapi.NewStrictHandlerWithOptions(a, callOf, nil, oapi.StrictHTTPServerOptions{
+	strict := oapi.NewStrictHandlerWithOptions(oapi.Called(a, callIn), nil, oapi.StrictHTTPServerOptions{
 		RequestErrorHandlerFunc:  func(w http.ResponseWriter, r *http.Request, err error) { fail(w, r, unreadable(r, err)) },
 		ResponseErrorHandlerFunc: fail,
 	})

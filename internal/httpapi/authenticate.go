@@ -57,13 +57,16 @@ func (c *call) tenantID() fleet.TenantID {
 	return c.tenant.ID
 }
 
-// callOf is for the middleware, and for the generated code, which gives the call to each handler. Below a handler there is no request to ask.
-func callOf(r *http.Request) *call {
-	c := note(r).call
-	if c == nil {
+// callOf is for the middleware. Below a handler there is no request to ask.
+func callOf(r *http.Request) *call { return callIn(r.Context()) }
+
+// callIn is for the generated code, which gives the call to each handler.
+func callIn(ctx context.Context) *call {
+	n := noteIn(ctx)
+	if n == nil || n.call == nil {
 		panic("httpapi: a handler ran without authentication")
 	}
-	return c
+	return n.call
 }
 
 // newCall is a call of somebody who is not known yet.

@@ -18958,89 +18958,6 @@ type StrictServerInterface interface {
 	Whoami(ctx context.Context, request WhoamiRequestObject) (WhoamiResponseObject, error)
 }
 
-// CalledServerInterface is StrictServerInterface, and tells each handler who calls.
-type CalledServerInterface[C any] interface {
-	GetGuard(ctx context.Context, caller C, request GetGuardRequestObject) (GetGuardResponseObject, error)
-	GetTenantLive(ctx context.Context, caller C, request GetTenantLiveRequestObject) (GetTenantLiveResponseObject, error)
-	ListServers(ctx context.Context, caller C, request ListServersRequestObject) (ListServersResponseObject, error)
-	ListOperatorSessions(ctx context.Context, caller C, request ListOperatorSessionsRequestObject) (ListOperatorSessionsResponseObject, error)
-	EndOperatorSession(ctx context.Context, caller C, request EndOperatorSessionRequestObject) (EndOperatorSessionResponseObject, error)
-	ListOperatorTokens(ctx context.Context, caller C, request ListOperatorTokensRequestObject) (ListOperatorTokensResponseObject, error)
-	CreateOperatorToken(ctx context.Context, caller C, request CreateOperatorTokenRequestObject) (CreateOperatorTokenResponseObject, error)
-	RevokeOperatorToken(ctx context.Context, caller C, request RevokeOperatorTokenRequestObject) (RevokeOperatorTokenResponseObject, error)
-	GetSchemas(ctx context.Context, caller C, request GetSchemasRequestObject) (GetSchemasResponseObject, error)
-	GetMessageSchema(ctx context.Context, caller C, request GetMessageSchemaRequestObject) (GetMessageSchemaResponseObject, error)
-	GetSchema(ctx context.Context, caller C, request GetSchemaRequestObject) (GetSchemaResponseObject, error)
-	SignOut(ctx context.Context, caller C, request SignOutRequestObject) (SignOutResponseObject, error)
-	SignIn(ctx context.Context, caller C, request SignInRequestObject) (SignInResponseObject, error)
-	EndOtherSessions(ctx context.Context, caller C, request EndOtherSessionsRequestObject) (EndOtherSessionsResponseObject, error)
-	ListTenants(ctx context.Context, caller C, request ListTenantsRequestObject) (ListTenantsResponseObject, error)
-	CreateTenant(ctx context.Context, caller C, request CreateTenantRequestObject) (CreateTenantResponseObject, error)
-	DeleteTenant(ctx context.Context, caller C, request DeleteTenantRequestObject) (DeleteTenantResponseObject, error)
-	GetTenant(ctx context.Context, caller C, request GetTenantRequestObject) (GetTenantResponseObject, error)
-	ListAudit(ctx context.Context, caller C, request ListAuditRequestObject) (ListAuditResponseObject, error)
-	ListAuditChain(ctx context.Context, caller C, request ListAuditChainRequestObject) (ListAuditChainResponseObject, error)
-	GetAuditCheck(ctx context.Context, caller C, request GetAuditCheckRequestObject) (GetAuditCheckResponseObject, error)
-	ListTenantEvents(ctx context.Context, caller C, request ListTenantEventsRequestObject) (ListTenantEventsResponseObject, error)
-	ListFleets(ctx context.Context, caller C, request ListFleetsRequestObject) (ListFleetsResponseObject, error)
-	CreateFleet(ctx context.Context, caller C, request CreateFleetRequestObject) (CreateFleetResponseObject, error)
-	DeleteFleet(ctx context.Context, caller C, request DeleteFleetRequestObject) (DeleteFleetResponseObject, error)
-	GetFleet(ctx context.Context, caller C, request GetFleetRequestObject) (GetFleetResponseObject, error)
-	UpdateFleet(ctx context.Context, caller C, request UpdateFleetRequestObject) (UpdateFleetResponseObject, error)
-	Apply(ctx context.Context, caller C, request ApplyRequestObject) (ApplyResponseObject, error)
-	GetBootstrap(ctx context.Context, caller C, request GetBootstrapRequestObject) (GetBootstrapResponseObject, error)
-	CompareRevisions(ctx context.Context, caller C, request CompareRevisionsRequestObject) (CompareRevisionsResponseObject, error)
-	ListCredentials(ctx context.Context, caller C, request ListCredentialsRequestObject) (ListCredentialsResponseObject, error)
-	CreateCredential(ctx context.Context, caller C, request CreateCredentialRequestObject) (CreateCredentialResponseObject, error)
-	RevokeCredential(ctx context.Context, caller C, request RevokeCredentialRequestObject) (RevokeCredentialResponseObject, error)
-	RenewCredential(ctx context.Context, caller C, request RenewCredentialRequestObject) (RenewCredentialResponseObject, error)
-	ListEndpoints(ctx context.Context, caller C, request ListEndpointsRequestObject) (ListEndpointsResponseObject, error)
-	WriteEndpoints(ctx context.Context, caller C, request WriteEndpointsRequestObject) (WriteEndpointsResponseObject, error)
-	DeleteEndpoint(ctx context.Context, caller C, request DeleteEndpointRequestObject) (DeleteEndpointResponseObject, error)
-	PutEndpoint(ctx context.Context, caller C, request PutEndpointRequestObject) (PutEndpointResponseObject, error)
-	ListEvents(ctx context.Context, caller C, request ListEventsRequestObject) (ListEventsResponseObject, error)
-	ListFindings(ctx context.Context, caller C, request ListFindingsRequestObject) (ListFindingsResponseObject, error)
-	ImportConfig(ctx context.Context, caller C, request ImportConfigRequestObject) (ImportConfigResponseObject, error)
-	TakeLease(ctx context.Context, caller C, request TakeLeaseRequestObject) (TakeLeaseResponseObject, error)
-	EndLease(ctx context.Context, caller C, request EndLeaseRequestObject) (EndLeaseResponseObject, error)
-	RenewLease(ctx context.Context, caller C, request RenewLeaseRequestObject) (RenewLeaseResponseObject, error)
-	GetLive(ctx context.Context, caller C, request GetLiveRequestObject) (GetLiveResponseObject, error)
-	ListLoad(ctx context.Context, caller C, request ListLoadRequestObject) (ListLoadResponseObject, error)
-	ListNodes(ctx context.Context, caller C, request ListNodesRequestObject) (ListNodesResponseObject, error)
-	GetNode(ctx context.Context, caller C, request GetNodeRequestObject) (GetNodeResponseObject, error)
-	GetNodeConfig(ctx context.Context, caller C, request GetNodeConfigRequestObject) (GetNodeConfigResponseObject, error)
-	RetryNode(ctx context.Context, caller C, request RetryNodeRequestObject) (RetryNodeResponseObject, error)
-	GetNodeWhy(ctx context.Context, caller C, request GetNodeWhyRequestObject) (GetNodeWhyResponseObject, error)
-	Plan(ctx context.Context, caller C, request PlanRequestObject) (PlanResponseObject, error)
-	ListResources(ctx context.Context, caller C, request ListResourcesRequestObject) (ListResourcesResponseObject, error)
-	ListResourcesOfType(ctx context.Context, caller C, request ListResourcesOfTypeRequestObject) (ListResourcesOfTypeResponseObject, error)
-	DeleteResource(ctx context.Context, caller C, request DeleteResourceRequestObject) (DeleteResourceResponseObject, error)
-	GetResource(ctx context.Context, caller C, request GetResourceRequestObject) (GetResourceResponseObject, error)
-	PutResource(ctx context.Context, caller C, request PutResourceRequestObject) (PutResourceResponseObject, error)
-	ListResourceHistory(ctx context.Context, caller C, request ListResourceHistoryRequestObject) (ListResourceHistoryResponseObject, error)
-	RestoreFleet(ctx context.Context, caller C, request RestoreFleetRequestObject) (RestoreFleetResponseObject, error)
-	ListRevisions(ctx context.Context, caller C, request ListRevisionsRequestObject) (ListRevisionsResponseObject, error)
-	GetRevision(ctx context.Context, caller C, request GetRevisionRequestObject) (GetRevisionResponseObject, error)
-	ListRevisionChanges(ctx context.Context, caller C, request ListRevisionChangesRequestObject) (ListRevisionChangesResponseObject, error)
-	GetReceipt(ctx context.Context, caller C, request GetReceiptRequestObject) (GetReceiptResponseObject, error)
-	Rollback(ctx context.Context, caller C, request RollbackRequestObject) (RollbackResponseObject, error)
-	PlanRollback(ctx context.Context, caller C, request PlanRollbackRequestObject) (PlanRollbackResponseObject, error)
-	GetTopology(ctx context.Context, caller C, request GetTopologyRequestObject) (GetTopologyResponseObject, error)
-	GetFleetUsage(ctx context.Context, caller C, request GetFleetUsageRequestObject) (GetFleetUsageResponseObject, error)
-	GetLimits(ctx context.Context, caller C, request GetLimitsRequestObject) (GetLimitsResponseObject, error)
-	UpdateLimits(ctx context.Context, caller C, request UpdateLimitsRequestObject) (UpdateLimitsResponseObject, error)
-	RestoreTenant(ctx context.Context, caller C, request RestoreTenantRequestObject) (RestoreTenantResponseObject, error)
-	ListSessions(ctx context.Context, caller C, request ListSessionsRequestObject) (ListSessionsResponseObject, error)
-	EndSession(ctx context.Context, caller C, request EndSessionRequestObject) (EndSessionResponseObject, error)
-	ListTokens(ctx context.Context, caller C, request ListTokensRequestObject) (ListTokensResponseObject, error)
-	CreateToken(ctx context.Context, caller C, request CreateTokenRequestObject) (CreateTokenResponseObject, error)
-	RevokeToken(ctx context.Context, caller C, request RevokeTokenRequestObject) (RevokeTokenResponseObject, error)
-	HandOverToken(ctx context.Context, caller C, request HandOverTokenRequestObject) (HandOverTokenResponseObject, error)
-	GetTokenMade(ctx context.Context, caller C, request GetTokenMadeRequestObject) (GetTokenMadeResponseObject, error)
-	GetUsage(ctx context.Context, caller C, request GetUsageRequestObject) (GetUsageResponseObject, error)
-	Whoami(ctx context.Context, caller C, request WhoamiRequestObject) (WhoamiResponseObject, error)
-}
-
 type StrictHandlerFunc func(ctx context.Context, w http.ResponseWriter, r *http.Request, request any) (any, error)
 type StrictMiddlewareFunc func(f StrictHandlerFunc, operationID string) StrictHandlerFunc
 
@@ -19049,8 +18966,8 @@ type StrictHTTPServerOptions struct {
 	ResponseErrorHandlerFunc func(w http.ResponseWriter, r *http.Request, err error)
 }
 
-func NewStrictHandler[C any](ssi CalledServerInterface[C], caller func(r *http.Request) C, middlewares []StrictMiddlewareFunc) ServerInterface {
-	return &strictHandler[C]{ssi: ssi, caller: caller, middlewares: middlewares, options: StrictHTTPServerOptions{
+func NewStrictHandler(ssi StrictServerInterface, middlewares []StrictMiddlewareFunc) ServerInterface {
+	return &strictHandler{ssi: ssi, middlewares: middlewares, options: StrictHTTPServerOptions{
 		RequestErrorHandlerFunc: func(w http.ResponseWriter, r *http.Request, err error) {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 		},
@@ -19060,7 +18977,7 @@ func NewStrictHandler[C any](ssi CalledServerInterface[C], caller func(r *http.R
 	}}
 }
 
-func NewStrictHandlerWithOptions[C any](ssi CalledServerInterface[C], caller func(r *http.Request) C, middlewares []StrictMiddlewareFunc, options StrictHTTPServerOptions) ServerInterface {
+func NewStrictHandlerWithOptions(ssi StrictServerInterface, middlewares []StrictMiddlewareFunc, options StrictHTTPServerOptions) ServerInterface {
 	if options.RequestErrorHandlerFunc == nil {
 		options.RequestErrorHandlerFunc = func(w http.ResponseWriter, r *http.Request, err error) {
 			http.Error(w, err.Error(), http.StatusBadRequest)
@@ -19071,22 +18988,21 @@ func NewStrictHandlerWithOptions[C any](ssi CalledServerInterface[C], caller fun
 			http.Error(w, err.Error(), http.StatusInternalServerError)
 		}
 	}
-	return &strictHandler[C]{ssi: ssi, caller: caller, middlewares: middlewares, options: options}
+	return &strictHandler{ssi: ssi, middlewares: middlewares, options: options}
 }
 
-type strictHandler[C any] struct {
-	ssi         CalledServerInterface[C]
-	caller      func(r *http.Request) C
+type strictHandler struct {
+	ssi         StrictServerInterface
 	middlewares []StrictMiddlewareFunc
 	options     StrictHTTPServerOptions
 }
 
 // GetGuard operation middleware
-func (sh *strictHandler[C]) GetGuard(w http.ResponseWriter, r *http.Request) {
+func (sh *strictHandler) GetGuard(w http.ResponseWriter, r *http.Request) {
 	var request GetGuardRequestObject
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.GetGuard(ctx, sh.caller(r), request.(GetGuardRequestObject))
+		return sh.ssi.GetGuard(ctx, request.(GetGuardRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "GetGuard")
@@ -19106,13 +19022,13 @@ func (sh *strictHandler[C]) GetGuard(w http.ResponseWriter, r *http.Request) {
 }
 
 // GetTenantLive operation middleware
-func (sh *strictHandler[C]) GetTenantLive(w http.ResponseWriter, r *http.Request, params GetTenantLiveParams) {
+func (sh *strictHandler) GetTenantLive(w http.ResponseWriter, r *http.Request, params GetTenantLiveParams) {
 	var request GetTenantLiveRequestObject
 
 	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.GetTenantLive(ctx, sh.caller(r), request.(GetTenantLiveRequestObject))
+		return sh.ssi.GetTenantLive(ctx, request.(GetTenantLiveRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "GetTenantLive")
@@ -19132,13 +19048,13 @@ func (sh *strictHandler[C]) GetTenantLive(w http.ResponseWriter, r *http.Request
 }
 
 // ListServers operation middleware
-func (sh *strictHandler[C]) ListServers(w http.ResponseWriter, r *http.Request, params ListServersParams) {
+func (sh *strictHandler) ListServers(w http.ResponseWriter, r *http.Request, params ListServersParams) {
 	var request ListServersRequestObject
 
 	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.ListServers(ctx, sh.caller(r), request.(ListServersRequestObject))
+		return sh.ssi.ListServers(ctx, request.(ListServersRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "ListServers")
@@ -19158,13 +19074,13 @@ func (sh *strictHandler[C]) ListServers(w http.ResponseWriter, r *http.Request, 
 }
 
 // ListOperatorSessions operation middleware
-func (sh *strictHandler[C]) ListOperatorSessions(w http.ResponseWriter, r *http.Request, params ListOperatorSessionsParams) {
+func (sh *strictHandler) ListOperatorSessions(w http.ResponseWriter, r *http.Request, params ListOperatorSessionsParams) {
 	var request ListOperatorSessionsRequestObject
 
 	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.ListOperatorSessions(ctx, sh.caller(r), request.(ListOperatorSessionsRequestObject))
+		return sh.ssi.ListOperatorSessions(ctx, request.(ListOperatorSessionsRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "ListOperatorSessions")
@@ -19184,13 +19100,13 @@ func (sh *strictHandler[C]) ListOperatorSessions(w http.ResponseWriter, r *http.
 }
 
 // EndOperatorSession operation middleware
-func (sh *strictHandler[C]) EndOperatorSession(w http.ResponseWriter, r *http.Request, id CredentialIdParam) {
+func (sh *strictHandler) EndOperatorSession(w http.ResponseWriter, r *http.Request, id CredentialIdParam) {
 	var request EndOperatorSessionRequestObject
 
 	request.Id = id
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.EndOperatorSession(ctx, sh.caller(r), request.(EndOperatorSessionRequestObject))
+		return sh.ssi.EndOperatorSession(ctx, request.(EndOperatorSessionRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "EndOperatorSession")
@@ -19210,13 +19126,13 @@ func (sh *strictHandler[C]) EndOperatorSession(w http.ResponseWriter, r *http.Re
 }
 
 // ListOperatorTokens operation middleware
-func (sh *strictHandler[C]) ListOperatorTokens(w http.ResponseWriter, r *http.Request, params ListOperatorTokensParams) {
+func (sh *strictHandler) ListOperatorTokens(w http.ResponseWriter, r *http.Request, params ListOperatorTokensParams) {
 	var request ListOperatorTokensRequestObject
 
 	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.ListOperatorTokens(ctx, sh.caller(r), request.(ListOperatorTokensRequestObject))
+		return sh.ssi.ListOperatorTokens(ctx, request.(ListOperatorTokensRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "ListOperatorTokens")
@@ -19236,7 +19152,7 @@ func (sh *strictHandler[C]) ListOperatorTokens(w http.ResponseWriter, r *http.Re
 }
 
 // CreateOperatorToken operation middleware
-func (sh *strictHandler[C]) CreateOperatorToken(w http.ResponseWriter, r *http.Request) {
+func (sh *strictHandler) CreateOperatorToken(w http.ResponseWriter, r *http.Request) {
 	var request CreateOperatorTokenRequestObject
 
 	var body CreateOperatorTokenJSONRequestBody
@@ -19247,7 +19163,7 @@ func (sh *strictHandler[C]) CreateOperatorToken(w http.ResponseWriter, r *http.R
 	request.Body = &body
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.CreateOperatorToken(ctx, sh.caller(r), request.(CreateOperatorTokenRequestObject))
+		return sh.ssi.CreateOperatorToken(ctx, request.(CreateOperatorTokenRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "CreateOperatorToken")
@@ -19267,13 +19183,13 @@ func (sh *strictHandler[C]) CreateOperatorToken(w http.ResponseWriter, r *http.R
 }
 
 // RevokeOperatorToken operation middleware
-func (sh *strictHandler[C]) RevokeOperatorToken(w http.ResponseWriter, r *http.Request, id CredentialIdParam) {
+func (sh *strictHandler) RevokeOperatorToken(w http.ResponseWriter, r *http.Request, id CredentialIdParam) {
 	var request RevokeOperatorTokenRequestObject
 
 	request.Id = id
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.RevokeOperatorToken(ctx, sh.caller(r), request.(RevokeOperatorTokenRequestObject))
+		return sh.ssi.RevokeOperatorToken(ctx, request.(RevokeOperatorTokenRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "RevokeOperatorToken")
@@ -19293,11 +19209,11 @@ func (sh *strictHandler[C]) RevokeOperatorToken(w http.ResponseWriter, r *http.R
 }
 
 // GetSchemas operation middleware
-func (sh *strictHandler[C]) GetSchemas(w http.ResponseWriter, r *http.Request) {
+func (sh *strictHandler) GetSchemas(w http.ResponseWriter, r *http.Request) {
 	var request GetSchemasRequestObject
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.GetSchemas(ctx, sh.caller(r), request.(GetSchemasRequestObject))
+		return sh.ssi.GetSchemas(ctx, request.(GetSchemasRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "GetSchemas")
@@ -19317,14 +19233,14 @@ func (sh *strictHandler[C]) GetSchemas(w http.ResponseWriter, r *http.Request) {
 }
 
 // GetMessageSchema operation middleware
-func (sh *strictHandler[C]) GetMessageSchema(w http.ResponseWriter, r *http.Request, message string, params GetMessageSchemaParams) {
+func (sh *strictHandler) GetMessageSchema(w http.ResponseWriter, r *http.Request, message string, params GetMessageSchemaParams) {
 	var request GetMessageSchemaRequestObject
 
 	request.Message = message
 	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.GetMessageSchema(ctx, sh.caller(r), request.(GetMessageSchemaRequestObject))
+		return sh.ssi.GetMessageSchema(ctx, request.(GetMessageSchemaRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "GetMessageSchema")
@@ -19344,14 +19260,14 @@ func (sh *strictHandler[C]) GetMessageSchema(w http.ResponseWriter, r *http.Requ
 }
 
 // GetSchema operation middleware
-func (sh *strictHandler[C]) GetSchema(w http.ResponseWriter, r *http.Request, pType TypeParam, params GetSchemaParams) {
+func (sh *strictHandler) GetSchema(w http.ResponseWriter, r *http.Request, pType TypeParam, params GetSchemaParams) {
 	var request GetSchemaRequestObject
 
 	request.Type = pType
 	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.GetSchema(ctx, sh.caller(r), request.(GetSchemaRequestObject))
+		return sh.ssi.GetSchema(ctx, request.(GetSchemaRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "GetSchema")
@@ -19371,11 +19287,11 @@ func (sh *strictHandler[C]) GetSchema(w http.ResponseWriter, r *http.Request, pT
 }
 
 // SignOut operation middleware
-func (sh *strictHandler[C]) SignOut(w http.ResponseWriter, r *http.Request) {
+func (sh *strictHandler) SignOut(w http.ResponseWriter, r *http.Request) {
 	var request SignOutRequestObject
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.SignOut(ctx, sh.caller(r), request.(SignOutRequestObject))
+		return sh.ssi.SignOut(ctx, request.(SignOutRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "SignOut")
@@ -19395,7 +19311,7 @@ func (sh *strictHandler[C]) SignOut(w http.ResponseWriter, r *http.Request) {
 }
 
 // SignIn operation middleware
-func (sh *strictHandler[C]) SignIn(w http.ResponseWriter, r *http.Request) {
+func (sh *strictHandler) SignIn(w http.ResponseWriter, r *http.Request) {
 	var request SignInRequestObject
 
 	var body SignInJSONRequestBody
@@ -19406,7 +19322,7 @@ func (sh *strictHandler[C]) SignIn(w http.ResponseWriter, r *http.Request) {
 	request.Body = &body
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.SignIn(ctx, sh.caller(r), request.(SignInRequestObject))
+		return sh.ssi.SignIn(ctx, request.(SignInRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "SignIn")
@@ -19426,11 +19342,11 @@ func (sh *strictHandler[C]) SignIn(w http.ResponseWriter, r *http.Request) {
 }
 
 // EndOtherSessions operation middleware
-func (sh *strictHandler[C]) EndOtherSessions(w http.ResponseWriter, r *http.Request) {
+func (sh *strictHandler) EndOtherSessions(w http.ResponseWriter, r *http.Request) {
 	var request EndOtherSessionsRequestObject
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.EndOtherSessions(ctx, sh.caller(r), request.(EndOtherSessionsRequestObject))
+		return sh.ssi.EndOtherSessions(ctx, request.(EndOtherSessionsRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "EndOtherSessions")
@@ -19450,13 +19366,13 @@ func (sh *strictHandler[C]) EndOtherSessions(w http.ResponseWriter, r *http.Requ
 }
 
 // ListTenants operation middleware
-func (sh *strictHandler[C]) ListTenants(w http.ResponseWriter, r *http.Request, params ListTenantsParams) {
+func (sh *strictHandler) ListTenants(w http.ResponseWriter, r *http.Request, params ListTenantsParams) {
 	var request ListTenantsRequestObject
 
 	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.ListTenants(ctx, sh.caller(r), request.(ListTenantsRequestObject))
+		return sh.ssi.ListTenants(ctx, request.(ListTenantsRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "ListTenants")
@@ -19476,7 +19392,7 @@ func (sh *strictHandler[C]) ListTenants(w http.ResponseWriter, r *http.Request, 
 }
 
 // CreateTenant operation middleware
-func (sh *strictHandler[C]) CreateTenant(w http.ResponseWriter, r *http.Request) {
+func (sh *strictHandler) CreateTenant(w http.ResponseWriter, r *http.Request) {
 	var request CreateTenantRequestObject
 
 	var body CreateTenantJSONRequestBody
@@ -19487,7 +19403,7 @@ func (sh *strictHandler[C]) CreateTenant(w http.ResponseWriter, r *http.Request)
 	request.Body = &body
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.CreateTenant(ctx, sh.caller(r), request.(CreateTenantRequestObject))
+		return sh.ssi.CreateTenant(ctx, request.(CreateTenantRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "CreateTenant")
@@ -19507,14 +19423,14 @@ func (sh *strictHandler[C]) CreateTenant(w http.ResponseWriter, r *http.Request)
 }
 
 // DeleteTenant operation middleware
-func (sh *strictHandler[C]) DeleteTenant(w http.ResponseWriter, r *http.Request, tenant TenantParam, params DeleteTenantParams) {
+func (sh *strictHandler) DeleteTenant(w http.ResponseWriter, r *http.Request, tenant TenantParam, params DeleteTenantParams) {
 	var request DeleteTenantRequestObject
 
 	request.Tenant = tenant
 	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.DeleteTenant(ctx, sh.caller(r), request.(DeleteTenantRequestObject))
+		return sh.ssi.DeleteTenant(ctx, request.(DeleteTenantRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "DeleteTenant")
@@ -19534,13 +19450,13 @@ func (sh *strictHandler[C]) DeleteTenant(w http.ResponseWriter, r *http.Request,
 }
 
 // GetTenant operation middleware
-func (sh *strictHandler[C]) GetTenant(w http.ResponseWriter, r *http.Request, tenant TenantParam) {
+func (sh *strictHandler) GetTenant(w http.ResponseWriter, r *http.Request, tenant TenantParam) {
 	var request GetTenantRequestObject
 
 	request.Tenant = tenant
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.GetTenant(ctx, sh.caller(r), request.(GetTenantRequestObject))
+		return sh.ssi.GetTenant(ctx, request.(GetTenantRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "GetTenant")
@@ -19560,14 +19476,14 @@ func (sh *strictHandler[C]) GetTenant(w http.ResponseWriter, r *http.Request, te
 }
 
 // ListAudit operation middleware
-func (sh *strictHandler[C]) ListAudit(w http.ResponseWriter, r *http.Request, tenant TenantParam, params ListAuditParams) {
+func (sh *strictHandler) ListAudit(w http.ResponseWriter, r *http.Request, tenant TenantParam, params ListAuditParams) {
 	var request ListAuditRequestObject
 
 	request.Tenant = tenant
 	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.ListAudit(ctx, sh.caller(r), request.(ListAuditRequestObject))
+		return sh.ssi.ListAudit(ctx, request.(ListAuditRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "ListAudit")
@@ -19587,14 +19503,14 @@ func (sh *strictHandler[C]) ListAudit(w http.ResponseWriter, r *http.Request, te
 }
 
 // ListAuditChain operation middleware
-func (sh *strictHandler[C]) ListAuditChain(w http.ResponseWriter, r *http.Request, tenant TenantParam, params ListAuditChainParams) {
+func (sh *strictHandler) ListAuditChain(w http.ResponseWriter, r *http.Request, tenant TenantParam, params ListAuditChainParams) {
 	var request ListAuditChainRequestObject
 
 	request.Tenant = tenant
 	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.ListAuditChain(ctx, sh.caller(r), request.(ListAuditChainRequestObject))
+		return sh.ssi.ListAuditChain(ctx, request.(ListAuditChainRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "ListAuditChain")
@@ -19614,13 +19530,13 @@ func (sh *strictHandler[C]) ListAuditChain(w http.ResponseWriter, r *http.Reques
 }
 
 // GetAuditCheck operation middleware
-func (sh *strictHandler[C]) GetAuditCheck(w http.ResponseWriter, r *http.Request, tenant TenantParam) {
+func (sh *strictHandler) GetAuditCheck(w http.ResponseWriter, r *http.Request, tenant TenantParam) {
 	var request GetAuditCheckRequestObject
 
 	request.Tenant = tenant
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.GetAuditCheck(ctx, sh.caller(r), request.(GetAuditCheckRequestObject))
+		return sh.ssi.GetAuditCheck(ctx, request.(GetAuditCheckRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "GetAuditCheck")
@@ -19640,14 +19556,14 @@ func (sh *strictHandler[C]) GetAuditCheck(w http.ResponseWriter, r *http.Request
 }
 
 // ListTenantEvents operation middleware
-func (sh *strictHandler[C]) ListTenantEvents(w http.ResponseWriter, r *http.Request, tenant TenantParam, params ListTenantEventsParams) {
+func (sh *strictHandler) ListTenantEvents(w http.ResponseWriter, r *http.Request, tenant TenantParam, params ListTenantEventsParams) {
 	var request ListTenantEventsRequestObject
 
 	request.Tenant = tenant
 	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.ListTenantEvents(ctx, sh.caller(r), request.(ListTenantEventsRequestObject))
+		return sh.ssi.ListTenantEvents(ctx, request.(ListTenantEventsRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "ListTenantEvents")
@@ -19667,14 +19583,14 @@ func (sh *strictHandler[C]) ListTenantEvents(w http.ResponseWriter, r *http.Requ
 }
 
 // ListFleets operation middleware
-func (sh *strictHandler[C]) ListFleets(w http.ResponseWriter, r *http.Request, tenant TenantParam, params ListFleetsParams) {
+func (sh *strictHandler) ListFleets(w http.ResponseWriter, r *http.Request, tenant TenantParam, params ListFleetsParams) {
 	var request ListFleetsRequestObject
 
 	request.Tenant = tenant
 	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.ListFleets(ctx, sh.caller(r), request.(ListFleetsRequestObject))
+		return sh.ssi.ListFleets(ctx, request.(ListFleetsRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "ListFleets")
@@ -19694,7 +19610,7 @@ func (sh *strictHandler[C]) ListFleets(w http.ResponseWriter, r *http.Request, t
 }
 
 // CreateFleet operation middleware
-func (sh *strictHandler[C]) CreateFleet(w http.ResponseWriter, r *http.Request, tenant TenantParam) {
+func (sh *strictHandler) CreateFleet(w http.ResponseWriter, r *http.Request, tenant TenantParam) {
 	var request CreateFleetRequestObject
 
 	request.Tenant = tenant
@@ -19707,7 +19623,7 @@ func (sh *strictHandler[C]) CreateFleet(w http.ResponseWriter, r *http.Request, 
 	request.Body = &body
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.CreateFleet(ctx, sh.caller(r), request.(CreateFleetRequestObject))
+		return sh.ssi.CreateFleet(ctx, request.(CreateFleetRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "CreateFleet")
@@ -19727,7 +19643,7 @@ func (sh *strictHandler[C]) CreateFleet(w http.ResponseWriter, r *http.Request, 
 }
 
 // DeleteFleet operation middleware
-func (sh *strictHandler[C]) DeleteFleet(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params DeleteFleetParams) {
+func (sh *strictHandler) DeleteFleet(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params DeleteFleetParams) {
 	var request DeleteFleetRequestObject
 
 	request.Tenant = tenant
@@ -19735,7 +19651,7 @@ func (sh *strictHandler[C]) DeleteFleet(w http.ResponseWriter, r *http.Request, 
 	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.DeleteFleet(ctx, sh.caller(r), request.(DeleteFleetRequestObject))
+		return sh.ssi.DeleteFleet(ctx, request.(DeleteFleetRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "DeleteFleet")
@@ -19755,14 +19671,14 @@ func (sh *strictHandler[C]) DeleteFleet(w http.ResponseWriter, r *http.Request, 
 }
 
 // GetFleet operation middleware
-func (sh *strictHandler[C]) GetFleet(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam) {
+func (sh *strictHandler) GetFleet(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam) {
 	var request GetFleetRequestObject
 
 	request.Tenant = tenant
 	request.Fleet = fleet
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.GetFleet(ctx, sh.caller(r), request.(GetFleetRequestObject))
+		return sh.ssi.GetFleet(ctx, request.(GetFleetRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "GetFleet")
@@ -19782,7 +19698,7 @@ func (sh *strictHandler[C]) GetFleet(w http.ResponseWriter, r *http.Request, ten
 }
 
 // UpdateFleet operation middleware
-func (sh *strictHandler[C]) UpdateFleet(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params UpdateFleetParams) {
+func (sh *strictHandler) UpdateFleet(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params UpdateFleetParams) {
 	var request UpdateFleetRequestObject
 
 	request.Tenant = tenant
@@ -19797,7 +19713,7 @@ func (sh *strictHandler[C]) UpdateFleet(w http.ResponseWriter, r *http.Request, 
 	request.Body = &body
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.UpdateFleet(ctx, sh.caller(r), request.(UpdateFleetRequestObject))
+		return sh.ssi.UpdateFleet(ctx, request.(UpdateFleetRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "UpdateFleet")
@@ -19817,7 +19733,7 @@ func (sh *strictHandler[C]) UpdateFleet(w http.ResponseWriter, r *http.Request, 
 }
 
 // Apply operation middleware
-func (sh *strictHandler[C]) Apply(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ApplyParams) {
+func (sh *strictHandler) Apply(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ApplyParams) {
 	var request ApplyRequestObject
 
 	request.Tenant = tenant
@@ -19838,7 +19754,7 @@ func (sh *strictHandler[C]) Apply(w http.ResponseWriter, r *http.Request, tenant
 	}
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.Apply(ctx, sh.caller(r), request.(ApplyRequestObject))
+		return sh.ssi.Apply(ctx, request.(ApplyRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "Apply")
@@ -19858,7 +19774,7 @@ func (sh *strictHandler[C]) Apply(w http.ResponseWriter, r *http.Request, tenant
 }
 
 // GetBootstrap operation middleware
-func (sh *strictHandler[C]) GetBootstrap(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params GetBootstrapParams) {
+func (sh *strictHandler) GetBootstrap(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params GetBootstrapParams) {
 	var request GetBootstrapRequestObject
 
 	request.Tenant = tenant
@@ -19866,7 +19782,7 @@ func (sh *strictHandler[C]) GetBootstrap(w http.ResponseWriter, r *http.Request,
 	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.GetBootstrap(ctx, sh.caller(r), request.(GetBootstrapRequestObject))
+		return sh.ssi.GetBootstrap(ctx, request.(GetBootstrapRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "GetBootstrap")
@@ -19886,7 +19802,7 @@ func (sh *strictHandler[C]) GetBootstrap(w http.ResponseWriter, r *http.Request,
 }
 
 // CompareRevisions operation middleware
-func (sh *strictHandler[C]) CompareRevisions(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params CompareRevisionsParams) {
+func (sh *strictHandler) CompareRevisions(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params CompareRevisionsParams) {
 	var request CompareRevisionsRequestObject
 
 	request.Tenant = tenant
@@ -19894,7 +19810,7 @@ func (sh *strictHandler[C]) CompareRevisions(w http.ResponseWriter, r *http.Requ
 	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.CompareRevisions(ctx, sh.caller(r), request.(CompareRevisionsRequestObject))
+		return sh.ssi.CompareRevisions(ctx, request.(CompareRevisionsRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "CompareRevisions")
@@ -19914,7 +19830,7 @@ func (sh *strictHandler[C]) CompareRevisions(w http.ResponseWriter, r *http.Requ
 }
 
 // ListCredentials operation middleware
-func (sh *strictHandler[C]) ListCredentials(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListCredentialsParams) {
+func (sh *strictHandler) ListCredentials(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListCredentialsParams) {
 	var request ListCredentialsRequestObject
 
 	request.Tenant = tenant
@@ -19922,7 +19838,7 @@ func (sh *strictHandler[C]) ListCredentials(w http.ResponseWriter, r *http.Reque
 	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.ListCredentials(ctx, sh.caller(r), request.(ListCredentialsRequestObject))
+		return sh.ssi.ListCredentials(ctx, request.(ListCredentialsRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "ListCredentials")
@@ -19942,7 +19858,7 @@ func (sh *strictHandler[C]) ListCredentials(w http.ResponseWriter, r *http.Reque
 }
 
 // CreateCredential operation middleware
-func (sh *strictHandler[C]) CreateCredential(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam) {
+func (sh *strictHandler) CreateCredential(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam) {
 	var request CreateCredentialRequestObject
 
 	request.Tenant = tenant
@@ -19956,7 +19872,7 @@ func (sh *strictHandler[C]) CreateCredential(w http.ResponseWriter, r *http.Requ
 	request.Body = &body
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.CreateCredential(ctx, sh.caller(r), request.(CreateCredentialRequestObject))
+		return sh.ssi.CreateCredential(ctx, request.(CreateCredentialRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "CreateCredential")
@@ -19976,7 +19892,7 @@ func (sh *strictHandler[C]) CreateCredential(w http.ResponseWriter, r *http.Requ
 }
 
 // RevokeCredential operation middleware
-func (sh *strictHandler[C]) RevokeCredential(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, id CredentialIdParam) {
+func (sh *strictHandler) RevokeCredential(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, id CredentialIdParam) {
 	var request RevokeCredentialRequestObject
 
 	request.Tenant = tenant
@@ -19984,7 +19900,7 @@ func (sh *strictHandler[C]) RevokeCredential(w http.ResponseWriter, r *http.Requ
 	request.Id = id
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.RevokeCredential(ctx, sh.caller(r), request.(RevokeCredentialRequestObject))
+		return sh.ssi.RevokeCredential(ctx, request.(RevokeCredentialRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "RevokeCredential")
@@ -20004,7 +19920,7 @@ func (sh *strictHandler[C]) RevokeCredential(w http.ResponseWriter, r *http.Requ
 }
 
 // RenewCredential operation middleware
-func (sh *strictHandler[C]) RenewCredential(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, id CredentialIdParam) {
+func (sh *strictHandler) RenewCredential(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, id CredentialIdParam) {
 	var request RenewCredentialRequestObject
 
 	request.Tenant = tenant
@@ -20019,7 +19935,7 @@ func (sh *strictHandler[C]) RenewCredential(w http.ResponseWriter, r *http.Reque
 	request.Body = &body
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.RenewCredential(ctx, sh.caller(r), request.(RenewCredentialRequestObject))
+		return sh.ssi.RenewCredential(ctx, request.(RenewCredentialRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "RenewCredential")
@@ -20039,7 +19955,7 @@ func (sh *strictHandler[C]) RenewCredential(w http.ResponseWriter, r *http.Reque
 }
 
 // ListEndpoints operation middleware
-func (sh *strictHandler[C]) ListEndpoints(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, cluster ClusterParam, params ListEndpointsParams) {
+func (sh *strictHandler) ListEndpoints(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, cluster ClusterParam, params ListEndpointsParams) {
 	var request ListEndpointsRequestObject
 
 	request.Tenant = tenant
@@ -20048,7 +19964,7 @@ func (sh *strictHandler[C]) ListEndpoints(w http.ResponseWriter, r *http.Request
 	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.ListEndpoints(ctx, sh.caller(r), request.(ListEndpointsRequestObject))
+		return sh.ssi.ListEndpoints(ctx, request.(ListEndpointsRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "ListEndpoints")
@@ -20068,7 +19984,7 @@ func (sh *strictHandler[C]) ListEndpoints(w http.ResponseWriter, r *http.Request
 }
 
 // WriteEndpoints operation middleware
-func (sh *strictHandler[C]) WriteEndpoints(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, cluster ClusterParam) {
+func (sh *strictHandler) WriteEndpoints(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, cluster ClusterParam) {
 	var request WriteEndpointsRequestObject
 
 	request.Tenant = tenant
@@ -20083,7 +19999,7 @@ func (sh *strictHandler[C]) WriteEndpoints(w http.ResponseWriter, r *http.Reques
 	request.Body = &body
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.WriteEndpoints(ctx, sh.caller(r), request.(WriteEndpointsRequestObject))
+		return sh.ssi.WriteEndpoints(ctx, request.(WriteEndpointsRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "WriteEndpoints")
@@ -20103,7 +20019,7 @@ func (sh *strictHandler[C]) WriteEndpoints(w http.ResponseWriter, r *http.Reques
 }
 
 // DeleteEndpoint operation middleware
-func (sh *strictHandler[C]) DeleteEndpoint(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, cluster ClusterParam, locality LocalityParam, address AddressParam) {
+func (sh *strictHandler) DeleteEndpoint(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, cluster ClusterParam, locality LocalityParam, address AddressParam) {
 	var request DeleteEndpointRequestObject
 
 	request.Tenant = tenant
@@ -20113,7 +20029,7 @@ func (sh *strictHandler[C]) DeleteEndpoint(w http.ResponseWriter, r *http.Reques
 	request.Address = address
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.DeleteEndpoint(ctx, sh.caller(r), request.(DeleteEndpointRequestObject))
+		return sh.ssi.DeleteEndpoint(ctx, request.(DeleteEndpointRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "DeleteEndpoint")
@@ -20133,7 +20049,7 @@ func (sh *strictHandler[C]) DeleteEndpoint(w http.ResponseWriter, r *http.Reques
 }
 
 // PutEndpoint operation middleware
-func (sh *strictHandler[C]) PutEndpoint(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, cluster ClusterParam, locality LocalityParam, address AddressParam) {
+func (sh *strictHandler) PutEndpoint(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, cluster ClusterParam, locality LocalityParam, address AddressParam) {
 	var request PutEndpointRequestObject
 
 	request.Tenant = tenant
@@ -20150,7 +20066,7 @@ func (sh *strictHandler[C]) PutEndpoint(w http.ResponseWriter, r *http.Request, 
 	request.Body = &body
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.PutEndpoint(ctx, sh.caller(r), request.(PutEndpointRequestObject))
+		return sh.ssi.PutEndpoint(ctx, request.(PutEndpointRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "PutEndpoint")
@@ -20170,7 +20086,7 @@ func (sh *strictHandler[C]) PutEndpoint(w http.ResponseWriter, r *http.Request, 
 }
 
 // ListEvents operation middleware
-func (sh *strictHandler[C]) ListEvents(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListEventsParams) {
+func (sh *strictHandler) ListEvents(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListEventsParams) {
 	var request ListEventsRequestObject
 
 	request.Tenant = tenant
@@ -20178,7 +20094,7 @@ func (sh *strictHandler[C]) ListEvents(w http.ResponseWriter, r *http.Request, t
 	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.ListEvents(ctx, sh.caller(r), request.(ListEventsRequestObject))
+		return sh.ssi.ListEvents(ctx, request.(ListEventsRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "ListEvents")
@@ -20198,7 +20114,7 @@ func (sh *strictHandler[C]) ListEvents(w http.ResponseWriter, r *http.Request, t
 }
 
 // ListFindings operation middleware
-func (sh *strictHandler[C]) ListFindings(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListFindingsParams) {
+func (sh *strictHandler) ListFindings(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListFindingsParams) {
 	var request ListFindingsRequestObject
 
 	request.Tenant = tenant
@@ -20206,7 +20122,7 @@ func (sh *strictHandler[C]) ListFindings(w http.ResponseWriter, r *http.Request,
 	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.ListFindings(ctx, sh.caller(r), request.(ListFindingsRequestObject))
+		return sh.ssi.ListFindings(ctx, request.(ListFindingsRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "ListFindings")
@@ -20226,7 +20142,7 @@ func (sh *strictHandler[C]) ListFindings(w http.ResponseWriter, r *http.Request,
 }
 
 // ImportConfig operation middleware
-func (sh *strictHandler[C]) ImportConfig(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ImportConfigParams) {
+func (sh *strictHandler) ImportConfig(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ImportConfigParams) {
 	var request ImportConfigRequestObject
 
 	request.Tenant = tenant
@@ -20247,7 +20163,7 @@ func (sh *strictHandler[C]) ImportConfig(w http.ResponseWriter, r *http.Request,
 	}
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.ImportConfig(ctx, sh.caller(r), request.(ImportConfigRequestObject))
+		return sh.ssi.ImportConfig(ctx, request.(ImportConfigRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "ImportConfig")
@@ -20267,7 +20183,7 @@ func (sh *strictHandler[C]) ImportConfig(w http.ResponseWriter, r *http.Request,
 }
 
 // TakeLease operation middleware
-func (sh *strictHandler[C]) TakeLease(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam) {
+func (sh *strictHandler) TakeLease(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam) {
 	var request TakeLeaseRequestObject
 
 	request.Tenant = tenant
@@ -20281,7 +20197,7 @@ func (sh *strictHandler[C]) TakeLease(w http.ResponseWriter, r *http.Request, te
 	request.Body = &body
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.TakeLease(ctx, sh.caller(r), request.(TakeLeaseRequestObject))
+		return sh.ssi.TakeLease(ctx, request.(TakeLeaseRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "TakeLease")
@@ -20301,7 +20217,7 @@ func (sh *strictHandler[C]) TakeLease(w http.ResponseWriter, r *http.Request, te
 }
 
 // EndLease operation middleware
-func (sh *strictHandler[C]) EndLease(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, id LeaseIdParam) {
+func (sh *strictHandler) EndLease(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, id LeaseIdParam) {
 	var request EndLeaseRequestObject
 
 	request.Tenant = tenant
@@ -20309,7 +20225,7 @@ func (sh *strictHandler[C]) EndLease(w http.ResponseWriter, r *http.Request, ten
 	request.Id = id
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.EndLease(ctx, sh.caller(r), request.(EndLeaseRequestObject))
+		return sh.ssi.EndLease(ctx, request.(EndLeaseRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "EndLease")
@@ -20329,7 +20245,7 @@ func (sh *strictHandler[C]) EndLease(w http.ResponseWriter, r *http.Request, ten
 }
 
 // RenewLease operation middleware
-func (sh *strictHandler[C]) RenewLease(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, id LeaseIdParam) {
+func (sh *strictHandler) RenewLease(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, id LeaseIdParam) {
 	var request RenewLeaseRequestObject
 
 	request.Tenant = tenant
@@ -20337,7 +20253,7 @@ func (sh *strictHandler[C]) RenewLease(w http.ResponseWriter, r *http.Request, t
 	request.Id = id
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.RenewLease(ctx, sh.caller(r), request.(RenewLeaseRequestObject))
+		return sh.ssi.RenewLease(ctx, request.(RenewLeaseRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "RenewLease")
@@ -20357,7 +20273,7 @@ func (sh *strictHandler[C]) RenewLease(w http.ResponseWriter, r *http.Request, t
 }
 
 // GetLive operation middleware
-func (sh *strictHandler[C]) GetLive(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params GetLiveParams) {
+func (sh *strictHandler) GetLive(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params GetLiveParams) {
 	var request GetLiveRequestObject
 
 	request.Tenant = tenant
@@ -20365,7 +20281,7 @@ func (sh *strictHandler[C]) GetLive(w http.ResponseWriter, r *http.Request, tena
 	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.GetLive(ctx, sh.caller(r), request.(GetLiveRequestObject))
+		return sh.ssi.GetLive(ctx, request.(GetLiveRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "GetLive")
@@ -20385,7 +20301,7 @@ func (sh *strictHandler[C]) GetLive(w http.ResponseWriter, r *http.Request, tena
 }
 
 // ListLoad operation middleware
-func (sh *strictHandler[C]) ListLoad(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListLoadParams) {
+func (sh *strictHandler) ListLoad(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListLoadParams) {
 	var request ListLoadRequestObject
 
 	request.Tenant = tenant
@@ -20393,7 +20309,7 @@ func (sh *strictHandler[C]) ListLoad(w http.ResponseWriter, r *http.Request, ten
 	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.ListLoad(ctx, sh.caller(r), request.(ListLoadRequestObject))
+		return sh.ssi.ListLoad(ctx, request.(ListLoadRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "ListLoad")
@@ -20413,7 +20329,7 @@ func (sh *strictHandler[C]) ListLoad(w http.ResponseWriter, r *http.Request, ten
 }
 
 // ListNodes operation middleware
-func (sh *strictHandler[C]) ListNodes(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListNodesParams) {
+func (sh *strictHandler) ListNodes(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListNodesParams) {
 	var request ListNodesRequestObject
 
 	request.Tenant = tenant
@@ -20421,7 +20337,7 @@ func (sh *strictHandler[C]) ListNodes(w http.ResponseWriter, r *http.Request, te
 	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.ListNodes(ctx, sh.caller(r), request.(ListNodesRequestObject))
+		return sh.ssi.ListNodes(ctx, request.(ListNodesRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "ListNodes")
@@ -20441,7 +20357,7 @@ func (sh *strictHandler[C]) ListNodes(w http.ResponseWriter, r *http.Request, te
 }
 
 // GetNode operation middleware
-func (sh *strictHandler[C]) GetNode(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, node NodeParam) {
+func (sh *strictHandler) GetNode(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, node NodeParam) {
 	var request GetNodeRequestObject
 
 	request.Tenant = tenant
@@ -20449,7 +20365,7 @@ func (sh *strictHandler[C]) GetNode(w http.ResponseWriter, r *http.Request, tena
 	request.Node = node
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.GetNode(ctx, sh.caller(r), request.(GetNodeRequestObject))
+		return sh.ssi.GetNode(ctx, request.(GetNodeRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "GetNode")
@@ -20469,7 +20385,7 @@ func (sh *strictHandler[C]) GetNode(w http.ResponseWriter, r *http.Request, tena
 }
 
 // GetNodeConfig operation middleware
-func (sh *strictHandler[C]) GetNodeConfig(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, node NodeParam, params GetNodeConfigParams) {
+func (sh *strictHandler) GetNodeConfig(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, node NodeParam, params GetNodeConfigParams) {
 	var request GetNodeConfigRequestObject
 
 	request.Tenant = tenant
@@ -20478,7 +20394,7 @@ func (sh *strictHandler[C]) GetNodeConfig(w http.ResponseWriter, r *http.Request
 	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.GetNodeConfig(ctx, sh.caller(r), request.(GetNodeConfigRequestObject))
+		return sh.ssi.GetNodeConfig(ctx, request.(GetNodeConfigRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "GetNodeConfig")
@@ -20498,7 +20414,7 @@ func (sh *strictHandler[C]) GetNodeConfig(w http.ResponseWriter, r *http.Request
 }
 
 // RetryNode operation middleware
-func (sh *strictHandler[C]) RetryNode(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, node NodeParam) {
+func (sh *strictHandler) RetryNode(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, node NodeParam) {
 	var request RetryNodeRequestObject
 
 	request.Tenant = tenant
@@ -20506,7 +20422,7 @@ func (sh *strictHandler[C]) RetryNode(w http.ResponseWriter, r *http.Request, te
 	request.Node = node
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.RetryNode(ctx, sh.caller(r), request.(RetryNodeRequestObject))
+		return sh.ssi.RetryNode(ctx, request.(RetryNodeRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "RetryNode")
@@ -20526,7 +20442,7 @@ func (sh *strictHandler[C]) RetryNode(w http.ResponseWriter, r *http.Request, te
 }
 
 // GetNodeWhy operation middleware
-func (sh *strictHandler[C]) GetNodeWhy(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, node NodeParam, params GetNodeWhyParams) {
+func (sh *strictHandler) GetNodeWhy(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, node NodeParam, params GetNodeWhyParams) {
 	var request GetNodeWhyRequestObject
 
 	request.Tenant = tenant
@@ -20535,7 +20451,7 @@ func (sh *strictHandler[C]) GetNodeWhy(w http.ResponseWriter, r *http.Request, t
 	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.GetNodeWhy(ctx, sh.caller(r), request.(GetNodeWhyRequestObject))
+		return sh.ssi.GetNodeWhy(ctx, request.(GetNodeWhyRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "GetNodeWhy")
@@ -20555,7 +20471,7 @@ func (sh *strictHandler[C]) GetNodeWhy(w http.ResponseWriter, r *http.Request, t
 }
 
 // Plan operation middleware
-func (sh *strictHandler[C]) Plan(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params PlanParams) {
+func (sh *strictHandler) Plan(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params PlanParams) {
 	var request PlanRequestObject
 
 	request.Tenant = tenant
@@ -20576,7 +20492,7 @@ func (sh *strictHandler[C]) Plan(w http.ResponseWriter, r *http.Request, tenant 
 	}
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.Plan(ctx, sh.caller(r), request.(PlanRequestObject))
+		return sh.ssi.Plan(ctx, request.(PlanRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "Plan")
@@ -20596,7 +20512,7 @@ func (sh *strictHandler[C]) Plan(w http.ResponseWriter, r *http.Request, tenant 
 }
 
 // ListResources operation middleware
-func (sh *strictHandler[C]) ListResources(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListResourcesParams) {
+func (sh *strictHandler) ListResources(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListResourcesParams) {
 	var request ListResourcesRequestObject
 
 	request.Tenant = tenant
@@ -20604,7 +20520,7 @@ func (sh *strictHandler[C]) ListResources(w http.ResponseWriter, r *http.Request
 	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.ListResources(ctx, sh.caller(r), request.(ListResourcesRequestObject))
+		return sh.ssi.ListResources(ctx, request.(ListResourcesRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "ListResources")
@@ -20624,7 +20540,7 @@ func (sh *strictHandler[C]) ListResources(w http.ResponseWriter, r *http.Request
 }
 
 // ListResourcesOfType operation middleware
-func (sh *strictHandler[C]) ListResourcesOfType(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, pType TypeParam, params ListResourcesOfTypeParams) {
+func (sh *strictHandler) ListResourcesOfType(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, pType TypeParam, params ListResourcesOfTypeParams) {
 	var request ListResourcesOfTypeRequestObject
 
 	request.Tenant = tenant
@@ -20633,7 +20549,7 @@ func (sh *strictHandler[C]) ListResourcesOfType(w http.ResponseWriter, r *http.R
 	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.ListResourcesOfType(ctx, sh.caller(r), request.(ListResourcesOfTypeRequestObject))
+		return sh.ssi.ListResourcesOfType(ctx, request.(ListResourcesOfTypeRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "ListResourcesOfType")
@@ -20653,7 +20569,7 @@ func (sh *strictHandler[C]) ListResourcesOfType(w http.ResponseWriter, r *http.R
 }
 
 // DeleteResource operation middleware
-func (sh *strictHandler[C]) DeleteResource(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, pType TypeParam, name NameParam, params DeleteResourceParams) {
+func (sh *strictHandler) DeleteResource(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, pType TypeParam, name NameParam, params DeleteResourceParams) {
 	var request DeleteResourceRequestObject
 
 	request.Tenant = tenant
@@ -20663,7 +20579,7 @@ func (sh *strictHandler[C]) DeleteResource(w http.ResponseWriter, r *http.Reques
 	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.DeleteResource(ctx, sh.caller(r), request.(DeleteResourceRequestObject))
+		return sh.ssi.DeleteResource(ctx, request.(DeleteResourceRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "DeleteResource")
@@ -20683,7 +20599,7 @@ func (sh *strictHandler[C]) DeleteResource(w http.ResponseWriter, r *http.Reques
 }
 
 // GetResource operation middleware
-func (sh *strictHandler[C]) GetResource(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, pType TypeParam, name NameParam, params GetResourceParams) {
+func (sh *strictHandler) GetResource(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, pType TypeParam, name NameParam, params GetResourceParams) {
 	var request GetResourceRequestObject
 
 	request.Tenant = tenant
@@ -20693,7 +20609,7 @@ func (sh *strictHandler[C]) GetResource(w http.ResponseWriter, r *http.Request, 
 	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.GetResource(ctx, sh.caller(r), request.(GetResourceRequestObject))
+		return sh.ssi.GetResource(ctx, request.(GetResourceRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "GetResource")
@@ -20713,7 +20629,7 @@ func (sh *strictHandler[C]) GetResource(w http.ResponseWriter, r *http.Request, 
 }
 
 // PutResource operation middleware
-func (sh *strictHandler[C]) PutResource(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, pType TypeParam, name NameParam, params PutResourceParams) {
+func (sh *strictHandler) PutResource(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, pType TypeParam, name NameParam, params PutResourceParams) {
 	var request PutResourceRequestObject
 
 	request.Tenant = tenant
@@ -20736,7 +20652,7 @@ func (sh *strictHandler[C]) PutResource(w http.ResponseWriter, r *http.Request, 
 	}
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.PutResource(ctx, sh.caller(r), request.(PutResourceRequestObject))
+		return sh.ssi.PutResource(ctx, request.(PutResourceRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "PutResource")
@@ -20756,7 +20672,7 @@ func (sh *strictHandler[C]) PutResource(w http.ResponseWriter, r *http.Request, 
 }
 
 // ListResourceHistory operation middleware
-func (sh *strictHandler[C]) ListResourceHistory(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, pType TypeParam, name NameParam, params ListResourceHistoryParams) {
+func (sh *strictHandler) ListResourceHistory(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, pType TypeParam, name NameParam, params ListResourceHistoryParams) {
 	var request ListResourceHistoryRequestObject
 
 	request.Tenant = tenant
@@ -20766,7 +20682,7 @@ func (sh *strictHandler[C]) ListResourceHistory(w http.ResponseWriter, r *http.R
 	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.ListResourceHistory(ctx, sh.caller(r), request.(ListResourceHistoryRequestObject))
+		return sh.ssi.ListResourceHistory(ctx, request.(ListResourceHistoryRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "ListResourceHistory")
@@ -20786,7 +20702,7 @@ func (sh *strictHandler[C]) ListResourceHistory(w http.ResponseWriter, r *http.R
 }
 
 // RestoreFleet operation middleware
-func (sh *strictHandler[C]) RestoreFleet(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params RestoreFleetParams) {
+func (sh *strictHandler) RestoreFleet(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params RestoreFleetParams) {
 	var request RestoreFleetRequestObject
 
 	request.Tenant = tenant
@@ -20794,7 +20710,7 @@ func (sh *strictHandler[C]) RestoreFleet(w http.ResponseWriter, r *http.Request,
 	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.RestoreFleet(ctx, sh.caller(r), request.(RestoreFleetRequestObject))
+		return sh.ssi.RestoreFleet(ctx, request.(RestoreFleetRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "RestoreFleet")
@@ -20814,7 +20730,7 @@ func (sh *strictHandler[C]) RestoreFleet(w http.ResponseWriter, r *http.Request,
 }
 
 // ListRevisions operation middleware
-func (sh *strictHandler[C]) ListRevisions(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListRevisionsParams) {
+func (sh *strictHandler) ListRevisions(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params ListRevisionsParams) {
 	var request ListRevisionsRequestObject
 
 	request.Tenant = tenant
@@ -20822,7 +20738,7 @@ func (sh *strictHandler[C]) ListRevisions(w http.ResponseWriter, r *http.Request
 	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.ListRevisions(ctx, sh.caller(r), request.(ListRevisionsRequestObject))
+		return sh.ssi.ListRevisions(ctx, request.(ListRevisionsRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "ListRevisions")
@@ -20842,7 +20758,7 @@ func (sh *strictHandler[C]) ListRevisions(w http.ResponseWriter, r *http.Request
 }
 
 // GetRevision operation middleware
-func (sh *strictHandler[C]) GetRevision(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, revision RevisionParam) {
+func (sh *strictHandler) GetRevision(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, revision RevisionParam) {
 	var request GetRevisionRequestObject
 
 	request.Tenant = tenant
@@ -20850,7 +20766,7 @@ func (sh *strictHandler[C]) GetRevision(w http.ResponseWriter, r *http.Request, 
 	request.Revision = revision
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.GetRevision(ctx, sh.caller(r), request.(GetRevisionRequestObject))
+		return sh.ssi.GetRevision(ctx, request.(GetRevisionRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "GetRevision")
@@ -20870,7 +20786,7 @@ func (sh *strictHandler[C]) GetRevision(w http.ResponseWriter, r *http.Request, 
 }
 
 // ListRevisionChanges operation middleware
-func (sh *strictHandler[C]) ListRevisionChanges(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, revision RevisionParam, params ListRevisionChangesParams) {
+func (sh *strictHandler) ListRevisionChanges(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, revision RevisionParam, params ListRevisionChangesParams) {
 	var request ListRevisionChangesRequestObject
 
 	request.Tenant = tenant
@@ -20879,7 +20795,7 @@ func (sh *strictHandler[C]) ListRevisionChanges(w http.ResponseWriter, r *http.R
 	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.ListRevisionChanges(ctx, sh.caller(r), request.(ListRevisionChangesRequestObject))
+		return sh.ssi.ListRevisionChanges(ctx, request.(ListRevisionChangesRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "ListRevisionChanges")
@@ -20899,7 +20815,7 @@ func (sh *strictHandler[C]) ListRevisionChanges(w http.ResponseWriter, r *http.R
 }
 
 // GetReceipt operation middleware
-func (sh *strictHandler[C]) GetReceipt(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, revision RevisionParam, params GetReceiptParams) {
+func (sh *strictHandler) GetReceipt(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, revision RevisionParam, params GetReceiptParams) {
 	var request GetReceiptRequestObject
 
 	request.Tenant = tenant
@@ -20908,7 +20824,7 @@ func (sh *strictHandler[C]) GetReceipt(w http.ResponseWriter, r *http.Request, t
 	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.GetReceipt(ctx, sh.caller(r), request.(GetReceiptRequestObject))
+		return sh.ssi.GetReceipt(ctx, request.(GetReceiptRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "GetReceipt")
@@ -20928,7 +20844,7 @@ func (sh *strictHandler[C]) GetReceipt(w http.ResponseWriter, r *http.Request, t
 }
 
 // Rollback operation middleware
-func (sh *strictHandler[C]) Rollback(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params RollbackParams) {
+func (sh *strictHandler) Rollback(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params RollbackParams) {
 	var request RollbackRequestObject
 
 	request.Tenant = tenant
@@ -20943,7 +20859,7 @@ func (sh *strictHandler[C]) Rollback(w http.ResponseWriter, r *http.Request, ten
 	request.Body = &body
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.Rollback(ctx, sh.caller(r), request.(RollbackRequestObject))
+		return sh.ssi.Rollback(ctx, request.(RollbackRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "Rollback")
@@ -20963,7 +20879,7 @@ func (sh *strictHandler[C]) Rollback(w http.ResponseWriter, r *http.Request, ten
 }
 
 // PlanRollback operation middleware
-func (sh *strictHandler[C]) PlanRollback(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params PlanRollbackParams) {
+func (sh *strictHandler) PlanRollback(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params PlanRollbackParams) {
 	var request PlanRollbackRequestObject
 
 	request.Tenant = tenant
@@ -20978,7 +20894,7 @@ func (sh *strictHandler[C]) PlanRollback(w http.ResponseWriter, r *http.Request,
 	request.Body = &body
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.PlanRollback(ctx, sh.caller(r), request.(PlanRollbackRequestObject))
+		return sh.ssi.PlanRollback(ctx, request.(PlanRollbackRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "PlanRollback")
@@ -20998,7 +20914,7 @@ func (sh *strictHandler[C]) PlanRollback(w http.ResponseWriter, r *http.Request,
 }
 
 // GetTopology operation middleware
-func (sh *strictHandler[C]) GetTopology(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params GetTopologyParams) {
+func (sh *strictHandler) GetTopology(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam, params GetTopologyParams) {
 	var request GetTopologyRequestObject
 
 	request.Tenant = tenant
@@ -21006,7 +20922,7 @@ func (sh *strictHandler[C]) GetTopology(w http.ResponseWriter, r *http.Request, 
 	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.GetTopology(ctx, sh.caller(r), request.(GetTopologyRequestObject))
+		return sh.ssi.GetTopology(ctx, request.(GetTopologyRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "GetTopology")
@@ -21026,14 +20942,14 @@ func (sh *strictHandler[C]) GetTopology(w http.ResponseWriter, r *http.Request, 
 }
 
 // GetFleetUsage operation middleware
-func (sh *strictHandler[C]) GetFleetUsage(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam) {
+func (sh *strictHandler) GetFleetUsage(w http.ResponseWriter, r *http.Request, tenant TenantParam, fleet FleetParam) {
 	var request GetFleetUsageRequestObject
 
 	request.Tenant = tenant
 	request.Fleet = fleet
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.GetFleetUsage(ctx, sh.caller(r), request.(GetFleetUsageRequestObject))
+		return sh.ssi.GetFleetUsage(ctx, request.(GetFleetUsageRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "GetFleetUsage")
@@ -21053,13 +20969,13 @@ func (sh *strictHandler[C]) GetFleetUsage(w http.ResponseWriter, r *http.Request
 }
 
 // GetLimits operation middleware
-func (sh *strictHandler[C]) GetLimits(w http.ResponseWriter, r *http.Request, tenant TenantParam) {
+func (sh *strictHandler) GetLimits(w http.ResponseWriter, r *http.Request, tenant TenantParam) {
 	var request GetLimitsRequestObject
 
 	request.Tenant = tenant
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.GetLimits(ctx, sh.caller(r), request.(GetLimitsRequestObject))
+		return sh.ssi.GetLimits(ctx, request.(GetLimitsRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "GetLimits")
@@ -21079,7 +20995,7 @@ func (sh *strictHandler[C]) GetLimits(w http.ResponseWriter, r *http.Request, te
 }
 
 // UpdateLimits operation middleware
-func (sh *strictHandler[C]) UpdateLimits(w http.ResponseWriter, r *http.Request, tenant TenantParam) {
+func (sh *strictHandler) UpdateLimits(w http.ResponseWriter, r *http.Request, tenant TenantParam) {
 	var request UpdateLimitsRequestObject
 
 	request.Tenant = tenant
@@ -21092,7 +21008,7 @@ func (sh *strictHandler[C]) UpdateLimits(w http.ResponseWriter, r *http.Request,
 	request.Body = &body
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.UpdateLimits(ctx, sh.caller(r), request.(UpdateLimitsRequestObject))
+		return sh.ssi.UpdateLimits(ctx, request.(UpdateLimitsRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "UpdateLimits")
@@ -21112,13 +21028,13 @@ func (sh *strictHandler[C]) UpdateLimits(w http.ResponseWriter, r *http.Request,
 }
 
 // RestoreTenant operation middleware
-func (sh *strictHandler[C]) RestoreTenant(w http.ResponseWriter, r *http.Request, tenant TenantParam) {
+func (sh *strictHandler) RestoreTenant(w http.ResponseWriter, r *http.Request, tenant TenantParam) {
 	var request RestoreTenantRequestObject
 
 	request.Tenant = tenant
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.RestoreTenant(ctx, sh.caller(r), request.(RestoreTenantRequestObject))
+		return sh.ssi.RestoreTenant(ctx, request.(RestoreTenantRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "RestoreTenant")
@@ -21138,14 +21054,14 @@ func (sh *strictHandler[C]) RestoreTenant(w http.ResponseWriter, r *http.Request
 }
 
 // ListSessions operation middleware
-func (sh *strictHandler[C]) ListSessions(w http.ResponseWriter, r *http.Request, tenant TenantParam, params ListSessionsParams) {
+func (sh *strictHandler) ListSessions(w http.ResponseWriter, r *http.Request, tenant TenantParam, params ListSessionsParams) {
 	var request ListSessionsRequestObject
 
 	request.Tenant = tenant
 	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.ListSessions(ctx, sh.caller(r), request.(ListSessionsRequestObject))
+		return sh.ssi.ListSessions(ctx, request.(ListSessionsRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "ListSessions")
@@ -21165,14 +21081,14 @@ func (sh *strictHandler[C]) ListSessions(w http.ResponseWriter, r *http.Request,
 }
 
 // EndSession operation middleware
-func (sh *strictHandler[C]) EndSession(w http.ResponseWriter, r *http.Request, tenant TenantParam, id CredentialIdParam) {
+func (sh *strictHandler) EndSession(w http.ResponseWriter, r *http.Request, tenant TenantParam, id CredentialIdParam) {
 	var request EndSessionRequestObject
 
 	request.Tenant = tenant
 	request.Id = id
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.EndSession(ctx, sh.caller(r), request.(EndSessionRequestObject))
+		return sh.ssi.EndSession(ctx, request.(EndSessionRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "EndSession")
@@ -21192,14 +21108,14 @@ func (sh *strictHandler[C]) EndSession(w http.ResponseWriter, r *http.Request, t
 }
 
 // ListTokens operation middleware
-func (sh *strictHandler[C]) ListTokens(w http.ResponseWriter, r *http.Request, tenant TenantParam, params ListTokensParams) {
+func (sh *strictHandler) ListTokens(w http.ResponseWriter, r *http.Request, tenant TenantParam, params ListTokensParams) {
 	var request ListTokensRequestObject
 
 	request.Tenant = tenant
 	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.ListTokens(ctx, sh.caller(r), request.(ListTokensRequestObject))
+		return sh.ssi.ListTokens(ctx, request.(ListTokensRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "ListTokens")
@@ -21219,7 +21135,7 @@ func (sh *strictHandler[C]) ListTokens(w http.ResponseWriter, r *http.Request, t
 }
 
 // CreateToken operation middleware
-func (sh *strictHandler[C]) CreateToken(w http.ResponseWriter, r *http.Request, tenant TenantParam) {
+func (sh *strictHandler) CreateToken(w http.ResponseWriter, r *http.Request, tenant TenantParam) {
 	var request CreateTokenRequestObject
 
 	request.Tenant = tenant
@@ -21232,7 +21148,7 @@ func (sh *strictHandler[C]) CreateToken(w http.ResponseWriter, r *http.Request, 
 	request.Body = &body
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.CreateToken(ctx, sh.caller(r), request.(CreateTokenRequestObject))
+		return sh.ssi.CreateToken(ctx, request.(CreateTokenRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "CreateToken")
@@ -21252,7 +21168,7 @@ func (sh *strictHandler[C]) CreateToken(w http.ResponseWriter, r *http.Request, 
 }
 
 // RevokeToken operation middleware
-func (sh *strictHandler[C]) RevokeToken(w http.ResponseWriter, r *http.Request, tenant TenantParam, id CredentialIdParam, params RevokeTokenParams) {
+func (sh *strictHandler) RevokeToken(w http.ResponseWriter, r *http.Request, tenant TenantParam, id CredentialIdParam, params RevokeTokenParams) {
 	var request RevokeTokenRequestObject
 
 	request.Tenant = tenant
@@ -21260,7 +21176,7 @@ func (sh *strictHandler[C]) RevokeToken(w http.ResponseWriter, r *http.Request, 
 	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.RevokeToken(ctx, sh.caller(r), request.(RevokeTokenRequestObject))
+		return sh.ssi.RevokeToken(ctx, request.(RevokeTokenRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "RevokeToken")
@@ -21280,14 +21196,14 @@ func (sh *strictHandler[C]) RevokeToken(w http.ResponseWriter, r *http.Request, 
 }
 
 // HandOverToken operation middleware
-func (sh *strictHandler[C]) HandOverToken(w http.ResponseWriter, r *http.Request, tenant TenantParam, id CredentialIdParam) {
+func (sh *strictHandler) HandOverToken(w http.ResponseWriter, r *http.Request, tenant TenantParam, id CredentialIdParam) {
 	var request HandOverTokenRequestObject
 
 	request.Tenant = tenant
 	request.Id = id
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.HandOverToken(ctx, sh.caller(r), request.(HandOverTokenRequestObject))
+		return sh.ssi.HandOverToken(ctx, request.(HandOverTokenRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "HandOverToken")
@@ -21307,14 +21223,14 @@ func (sh *strictHandler[C]) HandOverToken(w http.ResponseWriter, r *http.Request
 }
 
 // GetTokenMade operation middleware
-func (sh *strictHandler[C]) GetTokenMade(w http.ResponseWriter, r *http.Request, tenant TenantParam, id CredentialIdParam) {
+func (sh *strictHandler) GetTokenMade(w http.ResponseWriter, r *http.Request, tenant TenantParam, id CredentialIdParam) {
 	var request GetTokenMadeRequestObject
 
 	request.Tenant = tenant
 	request.Id = id
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.GetTokenMade(ctx, sh.caller(r), request.(GetTokenMadeRequestObject))
+		return sh.ssi.GetTokenMade(ctx, request.(GetTokenMadeRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "GetTokenMade")
@@ -21334,14 +21250,14 @@ func (sh *strictHandler[C]) GetTokenMade(w http.ResponseWriter, r *http.Request,
 }
 
 // GetUsage operation middleware
-func (sh *strictHandler[C]) GetUsage(w http.ResponseWriter, r *http.Request, tenant TenantParam, params GetUsageParams) {
+func (sh *strictHandler) GetUsage(w http.ResponseWriter, r *http.Request, tenant TenantParam, params GetUsageParams) {
 	var request GetUsageRequestObject
 
 	request.Tenant = tenant
 	request.Params = params
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.GetUsage(ctx, sh.caller(r), request.(GetUsageRequestObject))
+		return sh.ssi.GetUsage(ctx, request.(GetUsageRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "GetUsage")
@@ -21361,11 +21277,11 @@ func (sh *strictHandler[C]) GetUsage(w http.ResponseWriter, r *http.Request, ten
 }
 
 // Whoami operation middleware
-func (sh *strictHandler[C]) Whoami(w http.ResponseWriter, r *http.Request) {
+func (sh *strictHandler) Whoami(w http.ResponseWriter, r *http.Request) {
 	var request WhoamiRequestObject
 
 	handler := func(ctx context.Context, w http.ResponseWriter, r *http.Request, request interface{}) (interface{}, error) {
-		return sh.ssi.Whoami(ctx, sh.caller(r), request.(WhoamiRequestObject))
+		return sh.ssi.Whoami(ctx, request.(WhoamiRequestObject))
 	}
 	for _, middleware := range sh.middlewares {
 		handler = middleware(handler, "Whoami")
