@@ -31,6 +31,7 @@ type row struct {
 	claim claim
 	waits fleet.Waits
 	subs  fleet.Subscriptions
+	had   fleet.Held
 }
 
 // early reports whether the row must stand in the database before the server's settled
@@ -200,13 +201,13 @@ func (f *fleetStatus) rowOf(n *node, server fleet.Revision, left held, now time.
 	if f.closing && !want.own {
 		want = claim{own: true, settled: settled}
 	}
-	return row{n, want, waits, f.dueSubs(n, now)}
+	return row{n, want, waits, f.dueSubs(n, now), n.had()}
 }
 
 // changed reports whether the database holds something else, or may.
 func (f *fleetStatus) changed(r row) bool {
 	n := r.node
-	return !n.acked || n.dirty || n.written != r.claim || !n.writtenWaits.Equal(r.waits) || !n.writtenSubs.Equal(r.subs) || f.closing && n.live() && !n.parted
+	return !n.acked || n.dirty || n.written != r.claim || !n.writtenWaits.Equal(r.waits) || !n.writtenSubs.Equal(r.subs) || !n.writtenHad.Equal(r.had) || f.closing && n.live() && !n.parted
 }
 
 // flushed makes a row the status that is reported.
@@ -214,7 +215,7 @@ func (f *fleetStatus) flushed(r row, now time.Time) fleet.NodeStatus {
 	n, s := r.node, r.node.row
 	s.Connected, s.Streams, s.Clean = n.live() && !f.closing, len(n.streams), !n.live() && len(n.doubt) == 0
 	s.Labels = n.labels
-	s.Waits, s.Subscribes = r.waits, r.subs
+	s.Waits, s.Subscribes, s.Had = r.waits, r.subs, r.had
 	if r.claim.own {
 		s.Settled = &r.claim.settled
 	}

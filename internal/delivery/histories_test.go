@@ -93,6 +93,7 @@ func (h *history) do(a act) {
 	case a.Kind == "connect":
 		h.open = append(h.open, r.Connect(h.f.key, fleet.Node{ID: id}, StreamInfo{
 			Protocol: []string{"delta ADS", "delta ADS", "SotW CDS", "delta EDS"}[a.Pick], Resumed: a.Pick != 1, Before: rev, Doubtful: a.Pick == 2,
+			Held: fleet.Held{At: rev + fleet.Revision(a.Pick/2), Without: []fleet.Ref{{Type: fleet.Listener, Name: "withheld"}}},
 		}))
 	case a.Kind == "head":
 		h.head += fleet.Revision(a.Pick)

@@ -193,6 +193,120 @@ func TestWhatWasConfirmedBeforeTheStream(t *testing.T) {
 	}
 }
 
+// What a node had but for what was withheld from it outlives the server that it came to next: the database is told of it until the node
+// has settled anew. What is told of where the node has settled, and of what it waits for, is as of any other.
+func TestWhatANodeHadIsToldUntilItSettlesAnew(t *testing.T) {
+	t.Parallel()
+	m := fleet.Ref{Type: fleet.Listener, Name: "m"}
+	gap := fleet.Held{At: 2, Without: []fleet.Ref{m}}
+	for name, c := range map[string]struct {
+		resumed bool
+		before  fleet.Revision
+		held    fleet.Held
+		want    fleet.Held
+	}{
+		"all but what was withheld": {true, 1, gap, gap},
+		"nothing before that":       {true, 0, gap, gap},
+		"all of it":                 {true, 2, fleet.Held{At: 2}, fleet.Held{At: 2}},
+		"it is not known":           {true, 1, fleet.Held{}, fleet.Held{At: 1}},
+		"a client without anything": {false, 1, gap, fleet.Held{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(t *testing.T, w *world) {
+				w.Head(w.key, mark(3), time.Now())
+				connect := func() *Stream {
+					return w.Connect(w.key, fleet.Node{ID: "n"}, StreamInfo{Protocol: "delta ADS", Resumed: c.resumed, Before: c.before, Held: c.held})
+				}
+				told := func(when string, connected bool, want fleet.Held) {
+					t.Helper()
+					time.Sleep(3 * time.Second)
+					model := w.sink.model(w.key)
+					n, settled := model.nodes["n"], model.effective("n")
+					if got := n.Held(settled); n.Connected != connected || !got.Equal(want) {
+						t.Errorf("%s: connected %v, had %+v, want %+v", when, n.Connected, got, want)
+					}
+					if connected && !n.Waits.Empty() {
+						t.Errorf("%s: it waits for %+v", when, n.Waits)
+					}
+				}
+				s := connect()
+				told("while it lives", true, c.want)
+				if got, want := w.sink.model(w.key).effective("n"), s.settled; got != want {
+					t.Errorf("settled at %d, want %d", got, want)
+				}
+				s.Close(false)
+				told("when it is gone", false, c.want)
+				s = connect()
+				s.Settled(3)
+				told("when it has settled", true, fleet.Held{At: 3})
+				w.sink.take()
+				w.Head(w.key, mark(4), time.Now())
+				s.Settled(4)
+				time.Sleep(3 * time.Second)
+				for _, r := range w.sink.take() {
+					if len(r.Nodes) > 0 {
+						t.Errorf("then it follows its server, and is told of: %+v", r.Nodes)
+					}
+				}
+				s.Close(true)
+			})
+		})
+	}
+}
+
+// TestWhatANodeHasOfAServerThatIsBehind: what a node confirms on a server that is behind takes the place of what it had.
+func TestWhatANodeHasOfAServerThatIsBehind(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		gap := fleet.Held{At: 3, Without: []fleet.Ref{{Type: fleet.Listener, Name: "m"}}}
+		w.Head(w.key, mark(1), time.Now())
+		s := w.Connect(w.key, fleet.Node{ID: "n"}, StreamInfo{Protocol: "delta ADS", Resumed: true, Before: 1, Held: gap})
+		for _, want := range []fleet.Held{gap, {At: 1}} {
+			time.Sleep(3 * time.Second)
+			m := w.sink.model(w.key)
+			_, known := s.Confirmed()
+			if got := m.nodes["n"].Held(m.effective("n")); !got.Equal(want) || !known.Equal(want) {
+				t.Errorf("it is told to have %+v, and known to have %+v, want %+v", got, known, want)
+			}
+			s.Settled(1)
+		}
+		s.Close(true)
+	})
+}
+
+// TestWhatANodeHadIsToldOnce: who comes back in the midst of something costs no more rows where something was withheld from it.
+func TestWhatANodeHadIsToldOnce(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		w.Head(w.key, mark(3), time.Now())
+		connect := func(id string, held fleet.Held) *Stream {
+			return w.Connect(w.key, fleet.Node{ID: id}, StreamInfo{Protocol: "delta ADS", Resumed: true, Before: 1, Held: held})
+		}
+		streams := []*Stream{
+			w.connect("live"), connect("all", fleet.Held{At: 1}), connect("gap", fleet.Held{At: 2, Without: []fleet.Ref{{Type: fleet.Listener, Name: "m"}}}),
+		}
+		streams[0].Settled(3)
+		for rev := range fleet.Revision(3) {
+			time.Sleep(3 * time.Second)
+			w.Head(w.key, mark(4+rev), time.Now())
+		}
+		for _, s := range streams {
+			s.Settled(6)
+		}
+		time.Sleep(3 * time.Second)
+		rows := make(map[string]int)
+		for _, r := range w.sink.take() {
+			for _, n := range r.Nodes {
+				rows[n.Node]++
+			}
+		}
+		if rows["gap"] != rows["all"] || rows["all"] == 0 {
+			t.Errorf("rows of nodes: %v", rows)
+		}
+		for _, s := range streams {
+			s.Close(true)
+		}
+	})
+}
+
 // What a node refused is known to its next stream here before the database has heard of it.
 func TestRefusalsThatAreNotToldYetAreRemembered(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {

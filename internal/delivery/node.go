@@ -58,6 +58,7 @@ type record struct {
 	written      claim       // if acked
 	writtenWaits fleet.Waits // if acked
 	writtenSubs  fleet.Subscriptions
+	writtenHad   fleet.Held
 	acked        bool              // a report with this node's row was taken, and none failed after it
 	dirty        bool              // the row differs in something else
 	tried        bool              // some report had it as connected: the database may say so
@@ -89,7 +90,9 @@ func (n *node) live() bool { return len(n.streams) > 0 }
 
 // follows reports whether the database holds no more of where the node is than that it follows
 // its server: as long as it does not fall behind that, its row is the same wherever it is.
-func (n *node) follows() bool { return !n.written.own && n.waits.Equal(fleet.Waits{}) }
+func (n *node) follows() bool {
+	return !n.written.own && n.waits.Equal(fleet.Waits{}) && n.writtenHad.At == 0
+}
 
 // want is what the database should say, given what may be said that the node has settled,
 // the server's settled revision, and what is
@@ -149,7 +152,7 @@ func (n *node) least() {
 
 // ack takes in that the database holds a row of the node, with labels.
 func (n *node) ack(r row, labels *fleet.NodeLabels) {
-	n.acked, n.written, n.writtenWaits, n.writtenSubs = true, r.claim, r.waits, r.subs
+	n.acked, n.written, n.writtenWaits, n.writtenSubs, n.writtenHad = true, r.claim, r.waits, r.subs, r.had
 	if n.labels == labels {
 		n.labels = nil // they may be many, and the database has them
 	}
@@ -169,6 +172,26 @@ func (n *node) has() fleet.Held {
 		return n.waits.Held(n.settled)
 	}
 	return n.held
+}
+
+// had is what the database is told that the node had, beside what its streams have settled: all of a later revision, but for what was
+// withheld. Else the next server, should this one die, believed that it had what the fleet had where it settled without a gap, which
+// may be what it never had. A client that comes with nothing is a new one.
+func (n *node) had() fleet.Held {
+	if h := n.has(); n.resumed && h.At > n.settled {
+		return h
+	}
+	return fleet.Held{}
+}
+
+// goesBack takes in that a node has confirmed no more than it had settled before its streams: this server is behind what it had, which
+// it has no more.
+func (f *fleetStatus) goesBack(n *node, rev fleet.Revision) {
+	if n.settled <= n.before && rev < n.held.At {
+		n.held = n.waits.Held(rev)
+		f.roster.check(n)
+		f.wake(time.Now())
+	}
 }
 
 func (n *node) passedOver() fleet.Waits {
@@ -207,7 +230,11 @@ func (s *Stream) Settled(rev fleet.Revision) {
 	f := s.fleet
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if s.closed || rev <= s.settled || rev > f.progress.head {
+	if s.closed || rev > f.progress.head {
+		return
+	}
+	if rev <= s.settled {
+		f.goesBack(s.node, rev)
 		return
 	}
 	behind := s.node.settled == s.settled

@@ -1,6 +1,9 @@
 package fleet
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // LastStream is what the database knows of a node from before its present stream
 // (SEMANTICS 3.4).
@@ -41,6 +44,9 @@ type Held struct {
 	At      Revision
 	Without []Ref
 }
+
+// Equal reports whether two are the same.
+func (h Held) Equal(o Held) bool { return h.At == o.At && slices.Equal(h.Without, o.Without) }
 
 // AskedNode is a node of which the last stream is asked for. What the server Without has told
 // does not count, which knows better what it had itself; the zero id leaves none out.

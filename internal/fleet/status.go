@@ -85,6 +85,17 @@ type NodeStatus struct {
 	// Waits is what the node waits for, of one that has its own Settled; of one that is not
 	// connected, what was withheld from it when it left.
 	Waits Waits
+	// Had is what the node had before its present streams, or the last ones, where that is of a later revision than they
+	// have settled. The zero value: it had no more than Settled and Waits say.
+	Had Held
+}
+
+// Held is what the node had that has settled there, which is Settled, or the server's.
+func (s NodeStatus) Held(settled Revision) Held {
+	if s.Had.At > settled {
+		return s.Had
+	}
+	return s.Waits.Held(settled)
 }
 
 // Offer counts how often a node was offered something anew: what it refuses is refused in an offer, and an end ends all of its offer and of those

@@ -127,10 +127,10 @@ func (o *owner) waitUntilLoaded(ctx context.Context) error {
 // behindWait is for how long a node waits for a server that has not what another one gave it.
 const behindWait = time.Second
 
-// catchUpWith waits until this server has read what the node has settled at on another one: else it would give the node older content than it has. It waits for one reading
+// catchUpWith waits until this server has read what the node has settled at on another one, but for what was withheld from it: else it would give the node older content than it has. It waits for one reading
 // that begins now, and for behindWait at most: a database that is away keeps no client out.
 func (o *owner) catchUpWith(ctx context.Context, s xds.StreamInfo, past *nodePast) {
-	if c := o.shown(); past == nil || c == nil || past.Settled <= c.revision { // nil: the fleet is gone
+	if c := o.shown(); past == nil || c == nil || max(past.Settled, past.Held.At) <= c.revision { // nil: the fleet is gone
 		return
 	}
 	round := o.round()

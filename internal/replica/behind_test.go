@@ -21,6 +21,19 @@ func TestANodeThatHasMoreThanThisServer(t *testing.T) {
 	})
 }
 
+// Nor is one that has settled there but for what was withheld from it, though that counts as settled before.
+func TestANodeThatHasAllButSomethingOfMoreThanThisServer(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		key, id, _ := w.newFleet(cluster("c", "old"))
+		w.attach(id, "first") // so that the fleet is held
+		w.feed.write(key, cluster("c", "new"))
+		w.left("n", fleet.LastStream{Settled: 1, Held: fleet.Held{At: 2, Without: []fleet.Ref{{Type: fleet.Listener, Name: "l"}}}, Clean: true})
+		if got := inForce(w.attach(id, "n"), fleet.Cluster, "c"); got != "new" {
+			t.Errorf("c is at %q, and the node has %q", got, "new")
+		}
+	})
+}
+
 // Where the fleet cannot be read, nobody waits longer than a second for it.
 func TestAServerThatIsBehindKeepsNobodyOut(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {

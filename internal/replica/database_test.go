@@ -148,7 +148,7 @@ func (d *database) standings(node string, without fleet.ServerID) (all []standin
 		if row.Connected && !until.IsZero() {
 			x.ended = until
 		}
-		x.held, x.confirmed = row.Waits.Held(x.settled), row.Waits.Confirmed(x.settled)
+		x.held, x.confirmed = row.Held(x.settled), row.Waits.Confirmed(x.settled)
 		all = append(all, x)
 	}
 	falseFirst := func(a, b bool) int {

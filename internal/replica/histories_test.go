@@ -53,6 +53,9 @@ func TestHistoriesThatFailed(t *testing.T) {
 			change(of(fleet.Listener, "m@1>r")...), clusters("b@2?"), everybody, {Kind: stepLag, Pick: 1},
 			later(change(append(append(of(fleet.Route, "r@2!n1>b", "s@3>d"), of(fleet.Listener, "l@3>s")...), of(fleet.Cluster, "d@1!n1")...)...), 8*time.Second),
 		}, ""},
+		"a server dies before it has settled anew what a listener is withheld from": {[]step{
+			clusters("d@1?"), change(append(of(fleet.Cluster, "d@1"), of(fleet.Listener, "m@1>s")...)...), later(everybody, soon), clusters("c@1?"), lost(0), later(get, soon), {Kind: stepDie, Pick: 1}, {Kind: stepDie},
+		}, ""},
 		"all of a type is refused twice": {[]step{everybody, change(append(of(fleet.Endpoint, "c@3!", "a@3!"), of(fleet.Cluster, "a@1", "c@3")...)...), everybody, clusters("d@1?"), everybody}, ""},
 	} {
 		for _, delta := range []bool{true, false} {

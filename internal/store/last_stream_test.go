@@ -101,6 +101,64 @@ func TestWhatWasWithheldIsNotWhatItHad(t *testing.T) {
 	}
 }
 
+// What a node had before its last streams is what its next server is told until they have come as far; of two servers
+// that count it is not known. A receipt, and the node's page, say what its streams have settled, and wait for.
+func TestWhatANodeHadBeforeItsLastStreams(t *testing.T) {
+	w := setup(t)
+	s, other := w.server("s"), w.server("other")
+	for i := range 4 {
+		w.apply(put(fleet.Cluster, "c", fmt.Sprint(i)))
+	}
+	had := fleet.Held{At: 3, Without: []fleet.Ref{{Type: fleet.Listener, Name: "l"}, {Type: fleet.Cluster, Name: "c"}}}
+	warming := fleet.Waits{Warming: []fleet.Ref{{Type: fleet.Cluster, Name: "c"}}}
+	row := func(connected bool, settled *fleet.Revision, waits fleet.Waits) fleet.NodeStatus {
+		return fleet.NodeStatus{Node: "n", Connected: connected, Settled: settled, Waits: waits, Had: had, Since: time.Now()}
+	}
+	for name, c := range map[string]struct {
+		node fleet.NodeStatus
+		with fleet.Revision // the server's
+		want fleet.Held
+		at   fleet.Revision
+	}{
+		"lives":             {row(true, settled(1), fleet.Waits{}), 4, had, 1},
+		"is gone":           {row(false, settled(1), fleet.Waits{}), 4, had, 1},
+		"waits as well":     {row(true, settled(1), warming), 4, had, 1},
+		"follows":           {row(true, nil, fleet.Waits{}), 1, had, 1},
+		"follows, past it":  {row(true, nil, fleet.Waits{}), 4, fleet.Held{At: 4}, 4},
+		"has come as far":   {row(true, settled(3), fleet.Waits{}), 4, fleet.Held{At: 3}, 3},
+		"had nothing there": {row(true, settled(0), fleet.Waits{}), 4, had, 0},
+	} {
+		s.report(fleet.Status{Settled: c.with, Nodes: []fleet.NodeStatus{c.node}})
+		got := w.past("n", fleet.ServerID{})
+		if d := cmp.Diff(c.want, got.Held); d != "" || got.Settled != c.at {
+			t.Errorf("%s: settled at %d, %s", name, got.Settled, d)
+		}
+		n, err := w.app.Node(t.Context(), w.tenant, w.fleet, "n")
+		w.ok(err)
+		if n.Settled != c.at || !n.Waits.Equal(c.node.Waits) {
+			t.Errorf("%s: its page says that it has settled %d and waits for %+v", name, n.Settled, n.Waits)
+		}
+		for _, x := range w.receipt(3).Nodes {
+			if c.node.Connected && (x.State != fleet.NodePending || !x.Waits.Equal(c.node.Waits)) {
+				t.Errorf("%s: the receipt says %+v", name, x)
+			}
+		}
+		if counts := w.receipt(3).Counts; counts.Withheld > 0 || (counts.Late == 1) != (c.at >= 3) {
+			t.Errorf("%s: the receipt counts %+v", name, counts)
+		}
+	}
+	s.report(fleet.Status{Settled: 4, Nodes: []fleet.NodeStatus{row(true, settled(1), fleet.Waits{})}})
+	other.report(fleet.Status{Settled: 4, Nodes: []fleet.NodeStatus{row(true, settled(2), fleet.Waits{})}})
+	if got := w.past("n", fleet.ServerID{}); got.Settled != 1 || !got.Held.Equal(fleet.Held{}) {
+		t.Errorf("on two: %+v", got)
+	}
+	other.report(fleet.Status{Settled: 4, Nodes: []fleet.NodeStatus{row(false, settled(2), fleet.Waits{})}})
+	s.die()
+	if got := w.past("n", s.id); got.Settled != 2 || !got.Held.Equal(had) {
+		t.Errorf("on the other: %+v", got)
+	}
+}
+
 // SEMANTICS 3.2: what stands in for a refused version is kept while it is named, with all
 // that belongs to it, whatever the history forgets.
 func TestThePastBringsWhatStandsIn(t *testing.T) {

@@ -254,7 +254,7 @@ func queueNodes(b *pgx.Batch, f string, r fleet.Status) {
 	for i, id := range ids {
 		n := named[id]
 		if servedBy[i] = guessServedBy(n, r.Server); n.Connected {
-			settled[i], waits[i] = (*int64)(n.Settled), encodeWaits(n.Waits)
+			settled[i], waits[i] = (*int64)(n.Settled), encodeWaits(n.Waits, fleet.Held{})
 		}
 		labels[i] = encodeLabels(n.Labels)
 		clusters[i], agents[i], versions[i] = clean(n.Cluster, maxNodeID), clean(n.UserAgent, 128), clean(n.Version, 128)
@@ -289,7 +289,7 @@ func queueStatus(b *pgx.Batch, f, server string, r fleet.Status) {
 		protocols[i], streams[i] = clean(x.Protocol, 64), int32(x.Streams) //nolint:gosec // bounded by the server's limit of streams
 		remotes[i], creds[i] = clean(x.RemoteAddr, 128), uuidOrNil(x.CredentialID)
 		cleans[i], views[i] = x.Clean && !x.Connected, clean(x.View, maxView)
-		waits[i] = encodeWaits(x.Waits)
+		waits[i] = encodeWaits(x.Waits, x.Had)
 		subscribes[i] = encodeSubscribes(x.Subscribes)
 		duplicates[i] = int32(x.Duplicates) //nolint:gosec // as many as streams at most
 	}

@@ -12,6 +12,13 @@ type waitsJSON struct {
 	Warming  [][2]string    `json:"warming,omitempty"` // type, name
 	Withheld []withheldJSON `json:"withheld,omitempty"`
 	More     int            `json:"more,omitempty"`
+	Had      *hadJSON       `json:"had,omitempty"` // which nothing but decodeHeld reads
+}
+
+// hadJSON is what a node had before its last streams, where that is of a later revision than they have settled.
+type hadJSON struct {
+	At      fleet.Revision `json:"at"`
+	Without [][2]string    `json:"without,omitempty"` // type, name
 }
 
 // withheldJSON is [type, name, by_type, by_name, revision], and true behind it where by is sealed. Rows of before version 13 have no revision.
@@ -44,14 +51,14 @@ func (h *withheldJSON) UnmarshalJSON(b []byte) error {
 }
 
 // encodeWaits cuts names to size; nil, which is null, where there is nothing.
-func encodeWaits(w fleet.Waits) *string {
-	if w.Empty() {
+func encodeWaits(w fleet.Waits, had fleet.Held) *string {
+	if w.Empty() && had.At == 0 {
 		return nil
 	}
 	w = w.With(fleet.Waits{})
-	j := waitsJSON{More: w.More}
-	for _, r := range w.Warming {
-		j.Warming = append(j.Warming, [2]string{r.Type.Slug(), clean(r.Name, MaxName)})
+	j := waitsJSON{More: w.More, Warming: namesOf(w.Warming)}
+	if had.At > 0 {
+		j.Had = &hadJSON{had.At, namesOf(had.Without)}
 	}
 	for _, h := range w.Withheld {
 		j.Withheld = append(j.Withheld, withheldJSON{
@@ -62,25 +69,47 @@ func encodeWaits(w fleet.Waits) *string {
 	return &s
 }
 
-// decodeHeld is what a node has that settled last at a revision; the zero value if that is not known.
+// namesOf is what refsOf reads.
+func namesOf(refs []fleet.Ref) (names [][2]string) {
+	for _, r := range refs {
+		names = append(names, [2]string{r.Type.Slug(), clean(r.Name, MaxName)})
+	}
+	return names
+}
+
+// decodeHeld is what a node has of which one server says that it settled last at a revision; the zero value if that is not known.
 func decodeHeld(b []byte, settled fleet.Revision) fleet.Held {
-	w, err := decodeWaits(b)
+	js, err := unmarshalWaits(b)
 	if err != nil {
 		return fleet.Held{}
 	}
-	return w.Held(settled)
+	s := fleet.NodeStatus{Waits: joinWaits(js)}
+	for _, j := range js {
+		if j.Had != nil {
+			s.Had = fleet.Held{At: max(0, j.Had.At), Without: refsOf(j.Had.Without)}
+		}
+	}
+	return s.Held(settled)
 }
 
-// decodeWaits joins what several servers say of one node. What names a type that this
-// build does not serve is left out.
-func decodeWaits(b []byte) (all fleet.Waits, err error) {
+func unmarshalWaits(b []byte) (js []waitsJSON, err error) {
 	if len(b) == 0 {
-		return all, nil
+		return nil, nil
 	}
-	var js []waitsJSON
 	if err := json.Unmarshal(b, &js); err != nil {
-		return all, fmt.Errorf("decode what a node waits for: %w", err)
+		return nil, fmt.Errorf("decode what a node waits for: %w", err)
 	}
+	return js, nil
+}
+
+// decodeWaits is what several servers say of one node.
+func decodeWaits(b []byte) (fleet.Waits, error) {
+	js, err := unmarshalWaits(b)
+	return joinWaits(js), err
+}
+
+// joinWaits joins them. What names a type that this build does not serve is left out.
+func joinWaits(js []waitsJSON) (all fleet.Waits) {
 	for _, j := range js {
 		w := fleet.Waits{Warming: refsOf(j.Warming), More: max(0, j.More)}
 		for _, h := range j.Withheld {
@@ -90,5 +119,5 @@ func decodeWaits(b []byte) (all fleet.Waits, err error) {
 		}
 		all = all.With(w)
 	}
-	return all, nil
+	return all
 }
