@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/planner"
 	"fairlead/internal/snapshot"
 )
 
@@ -323,22 +324,25 @@ func TestEndpointsOfASetThatIsNotKnownStay(t *testing.T) {
 }
 
 // TestClustersOfASetThatIsNotKnownStay: a client of state of the world comes with a version of clusters that nobody knows, to a server that reads of a swap
-// only then, that has just read of it, or of one more change. The cluster that its route names leaves after the route has gone elsewhere, one that nothing named with it, if not at once.
+// only then, that has just read of it, or of one more change, or that was started after it, and knows from the database what the node had. The cluster that its route names leaves after the route has gone elsewhere, one that nothing named with it, if not at once.
 func TestClustersOfASetThatIsNotKnownStay(t *testing.T) {
 	t.Parallel()
 	before := first(t, "clusters a@1 u@1 z@1; endpoints a@1 z@1; routes r@1>a")
 	swap, swapped := after(t, before, "clusters b@2 z@2; endpoints b@2 z@2; routes r@2>b")
 	_, later := after(t, swap, "clusters b@2 z@3; endpoints b@2 z@2; routes r@2>b")
+	started := world(t, 2, "clusters b@2 z@2; endpoints b@2 z@2; routes r@2>b")
 	for about, c := range map[string]struct {
 		then, now *snapshot.Target
 		first, z  string
+		had       *snapshot.Snapshot
 	}{
-		"was behind":              {snapshot.NewTarget(before, nil), swapped, "clusters a@1 b@2 u@1 z@2", "z@2"},
-		"has just read of it":     {swapped, swapped, "clusters a@1 b@2 z@2", "z@2"},
-		"has read of more":        {later, later, "clusters a@1 b@2 z@3", "z@3"},
-		"was behind it, and more": {swapped, later, "clusters a@1 b@2 z@3", "z@3"},
+		"was behind":              {snapshot.NewTarget(before, nil), swapped, "clusters a@1 b@2 u@1 z@2", "z@2", nil},
+		"has just read of it":     {swapped, swapped, "clusters a@1 b@2 z@2", "z@2", nil},
+		"has read of more":        {later, later, "clusters a@1 b@2 z@3", "z@3", nil},
+		"was just started":        {started, started, "clusters a@1 b@2 z@2", "z@2", before},
+		"was behind it, and more": {swapped, later, "clusters a@1 b@2 z@3", "z@3", nil},
 	} {
-		s := &script{t: t, c: client{t: t, Envoy: true}}
+		s := &script{t: t, c: client{t: t, Envoy: true, Before: c.had}}
 		s.c.Subscribe(request{Type: fleet.Cluster, Version: "of a, y and z"}, c.then)
 		s.c.Subscribe(request{Type: fleet.Endpoint, Names: []string{"a", "y", "z"}, Version: "of a, y and z"}, c.then)
 		s.c.Subscribe(request{Type: fleet.Route, Names: []string{"r"}, Version: before.Types[fleet.Route].Sum().String()}, c.then)
@@ -390,6 +394,36 @@ func TestWhatStandsInForASetThatIsNotKnownIsNotBlamed(t *testing.T) {
 				t.Errorf("it is refused again, and blamed is %+v", vs)
 			}
 		}
+	}
+}
+
+// TestWhatAPartOfARefusalBroughtStays: a client refuses responses of clusters, of which it applies what is good, and reports what it ACKed before. Its route names a
+// cluster that came in one of them, and that is deleted when it comes back.
+func TestWhatAPartOfARefusalBroughtStays(t *testing.T) {
+	t.Parallel()
+	one := first(t, "clusters a@1; endpoints a@1; routes r@1>a")
+	two, _ := after(t, one, "clusters b@1 u@1; endpoints b@1; routes r@2>b")
+	three, _ := after(t, two, "clusters c@1; endpoints c@1; routes r@3>c")
+	for _, name := range []string{"b", "u"} {
+		three.Gone[fleet.Cluster] = three.Gone[fleet.Cluster].With(snapshot.Tombstone(name, three.Revision))
+	}
+	now := snapshot.NewTarget(three, nil)
+	s := &script{t: t, c: client{t: t, Envoy: true, Past: planner.Past{Unclean: true, Settled: 1}}}
+	s.c.Subscribe(request{Type: fleet.Cluster, Version: one.Types[fleet.Cluster].Sum().String()}, now)
+	s.c.Subscribe(request{Type: fleet.Endpoint, Names: []string{"a", "b"}, Version: "of a and b"}, now)
+	s.c.Subscribe(request{Type: fleet.Route, Names: []string{"r"}, Version: two.Types[fleet.Route].Sum().String()}, now)
+	clusters := s.send(now)
+	if got := describe(clusters); got != "clusters a@1 b@1 c@1" {
+		t.Fatalf("got %s", got)
+	}
+	s.c.Subscribe(request{Type: fleet.Endpoint, Names: []string{"a", "b", "c"}, Version: "of a and b"}, now)
+	s.step(now, "endpoints a@1 b@1 c@1", "")
+	s.c.Acknowledge(fleet.Cluster, clusters.Nonce)
+	s.step(now, "routes r@3", "")
+	s.step(now, "clusters c@1", "")
+	s.step(now, "nothing", "")
+	if s.c.Settled() != now.Revision {
+		t.Errorf("settled at %d, want %d", s.c.Settled(), now.Revision)
 	}
 }
 

@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"cmp"
 	"slices"
 
 	"fairlead/internal/fleet"
@@ -78,20 +79,27 @@ func (c *Client) doubtAll(t fleet.Type, target *snapshot.Target) *Doubts {
 			doubts = c.lately(target)
 		} else {
 			for n := range sub.names.All() {
-				doubts = append(doubts, doubtEdit{n.Name, &Doubt{Offered: target.Latest(t, n.Name)}})
+				doubts = append(doubts, doubtEdit{n.Name, &Doubt{Offered: cmp.Or(target.Types[t].Get(n.Name), c.had(t, n.Name, target))}})
 			}
 		}
 		return belief{doubts: c.in.doubts(t, nil, doubts)}
 	}).doubts
 }
 
-// lately are the clusters that the view has, and those that it had and has not any more, each as it was last, if something named it there: only what may go
-// to one misses it.
+// lately are the clusters that the view has, and those that it had or the node had when it settled, and that are there no more, each as it was last, if something
+// named it there: only what may go to one misses it.
 func (c *Client) lately(target *snapshot.Target) (doubts []doubtEdit) {
 	l, seen := c.inputs(target), map[string]bool{}
 	offer := func(r *snapshot.Resource) {
 		seen[r.Name] = true
 		doubts = append(doubts, doubtEdit{r.Name, &Doubt{Refs: r.Refs, Offered: r}})
+	}
+	offerNamed := func(had *snapshot.Target) {
+		for r := range l.wantedOf(fleet.Cluster, had).All() {
+			if !seen[r.Name] && named(&had.Types, r) {
+				offer(r)
+			}
+		}
 	}
 	for r := range l.wantedOf(fleet.Cluster, target).All() {
 		offer(r)
@@ -105,20 +113,42 @@ func (c *Client) lately(target *snapshot.Target) (doubts []doubtEdit) {
 		if tried += last.Len(); tried > maxTried {
 			break
 		}
-		before := target.Before(fleet.Cluster, e.Types)[0]
-		for r := range l.wantedOf(fleet.Cluster, before).All() {
-			if !seen[r.Name] && named(before, r) {
-				offer(r)
-			}
-		}
+		offerNamed(target.Before(fleet.Cluster, e.Types)[0])
+	}
+	if before := c.origin.Before; before != nil {
+		offerNamed(target.WithTypes(before.Types))
 	}
 	return doubts
 }
 
-// named reports whether something of a target names a cluster.
-func named(target *snapshot.Target, r *snapshot.Resource) bool {
+// had is a cluster that the view had and has no more, or that the node had when it settled, as it was last, if something named it there. Of endpoints it is that in
+// any case. nil: that is not known.
+func (c *Client) had(t fleet.Type, name string, target *snapshot.Target) *snapshot.Resource {
+	if t != fleet.Cluster && t != fleet.Endpoint {
+		return nil
+	}
+	then := func(types *[fleet.NumTypes]*snapshot.Set) *snapshot.Resource {
+		r := types[t].Get(name)
+		if r == nil || t == fleet.Cluster && !named(types, r) {
+			return nil
+		}
+		return r
+	}
+	for _, e := range target.Recent {
+		if r := then(&e.Types); r != nil {
+			return r
+		}
+	}
+	if c.origin.Before == nil {
+		return nil
+	}
+	return then(&c.origin.Before.Types)
+}
+
+// named reports whether something of a view names a cluster.
+func named(types *[fleet.NumTypes]*snapshot.Set, r *snapshot.Resource) bool {
 	return slices.ContainsFunc(fleet.Types(), func(t fleet.Type) bool {
-		return len(target.Types[t].Naming(fleet.Ref{Type: fleet.Cluster, Name: r.Name})) > 0
+		return len(types[t].Naming(fleet.Ref{Type: fleet.Cluster, Name: r.Name})) > 0
 	})
 }
 

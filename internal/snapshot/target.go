@@ -90,19 +90,6 @@ type Target struct {
 	serial   atomic.Uint64
 }
 
-// Latest returns what the target has of a name or, if that is nothing, what its view had last; nil if it is not known.
-func (t *Target) Latest(typ fleet.Type, name string) *Resource {
-	if r := t.Types[typ].Get(name); r != nil {
-		return r
-	}
-	for _, e := range t.Recent {
-		if r := e.Types[typ].Get(name); r != nil {
-			return r
-		}
-	}
-	return nil
-}
-
 // repairs is what exceptions do beyond replacing resources.
 type repairs struct {
 	kept    map[fleet.Ref]struct{}              // a substitute names them: they stay although they are deleted
