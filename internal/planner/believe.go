@@ -258,14 +258,14 @@ func (c *Client) newer(t fleet.Type, target *snapshot.Target) iter.Seq[*snapshot
 // unreported is what the client may have taken from a response that it refused, and does
 // not report. What is gone since goes when nothing of the client names it any more.
 func (c *Client) unreported(t fleet.Type, target *snapshot.Target) (doubts []doubtEdit) {
-	l := c.inputs(target)
+	l, had := c.inputs(target), c.had(t, target)
 	for r := range c.newer(t, target) {
 		if !c.pos.Types[t].Sub.Has(r.Name) || !l.held(t, r.Name).nothing() {
 			continue
 		}
 		d := new(Doubt)
 		if target.Types[t].Get(r.Name) == nil {
-			if d.Offered = c.had(t, r.Name, target); d.Offered != nil {
+			if d.Offered = had(r.Name); d.Offered != nil {
 				d.Refs = d.Offered.Refs
 			}
 		}

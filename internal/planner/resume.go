@@ -1,7 +1,6 @@
 package planner
 
 import (
-	"cmp"
 	"slices"
 
 	"fairlead/internal/fleet"
@@ -78,8 +77,9 @@ func (c *Client) doubtAll(t fleet.Type, target *snapshot.Target) *Doubts {
 		if t == fleet.Cluster {
 			doubts = c.lately(target)
 		} else {
+			had := c.had(t, target)
 			for n := range sub.names.All() {
-				doubts = append(doubts, doubtEdit{n.Name, &Doubt{Offered: cmp.Or(target.Types[t].Get(n.Name), c.had(t, n.Name, target))}})
+				doubts = append(doubts, doubtEdit{n.Name, &Doubt{Offered: had(n.Name)}})
 			}
 		}
 		return belief{doubts: c.in.doubts(t, nil, doubts)}
@@ -121,28 +121,28 @@ func (c *Client) lately(target *snapshot.Target) (doubts []doubtEdit) {
 	return doubts
 }
 
-// had is a cluster that the view had and has no more, or that the node had when it settled, as it was last, if something named it there. Of endpoints it is that in
-// any case. nil: that is not known.
-func (c *Client) had(t fleet.Type, name string, target *snapshot.Target) *snapshot.Resource {
-	if t != fleet.Cluster && t != fleet.Endpoint {
-		return nil
-	}
-	then := func(types *[fleet.NumTypes]*snapshot.Set) *snapshot.Resource {
-		r := types[t].Get(name)
-		if r == nil || t == fleet.Cluster && !named(types, r) {
-			return nil
-		}
-		return r
-	}
-	for _, e := range target.Recent {
-		if r := then(&e.Types); r != nil {
+// mostHad is how many names that are gone are looked for in earlier views. What is beyond is not offered.
+const mostHad = 1_000
+
+// had finds what a client may have of a name: what the target has or, where that is nothing, a cluster as the view had it last, or the node when it settled, if
+// something named it there. Of endpoints it is that in any case. nil: that is not known.
+func (c *Client) had(t fleet.Type, target *snapshot.Target) func(name string) *snapshot.Resource {
+	looked := 0
+	return func(name string) *snapshot.Resource {
+		r := target.Types[t].Get(name)
+		if r != nil || t != fleet.Cluster && t != fleet.Endpoint || looked >= mostHad {
 			return r
 		}
-	}
-	if c.origin.Before == nil {
+		looked++
+		then := func(types *[fleet.NumTypes]*snapshot.Set) bool {
+			r = types[t].Get(name)
+			return r != nil && (t == fleet.Endpoint || named(types, r))
+		}
+		if slices.ContainsFunc(target.Recent, func(e *snapshot.Earlier) bool { return then(&e.Types) }) || c.origin.Before != nil && then(&c.origin.Before.Types) {
+			return r
+		}
 		return nil
 	}
-	return then(&c.origin.Before.Types)
 }
 
 // named reports whether something of a view names a cluster.
