@@ -25,13 +25,14 @@ type bench struct {
 	atRest                    time.Duration
 	serverCPUs, clientCPUs    string
 	timeout, idleWait         time.Duration
+	churn                     churn
 
 	installed *product.Installation
 }
 
 func (b *bench) flags(f *flag.FlagSet) {
 	self, _ := os.Executable()
-	f.StringVar(&b.cells, "cells", "100x100,1000x100", "what to measure, streams x clusters, with +own, +node or +cds behind it")
+	f.StringVar(&b.cells, "cells", "100x100,1000x100", "what to measure, streams x clusters, with +own, +node, +cds or +shared behind it")
 	f.StringVar(&b.servers, "servers", strings.Join([]string{ours, theFloor, theIncumbent}, ","), "servers that take turns")
 	f.StringVar(&b.protocols, "protocols", "delta,sotw", "variants of ADS, or rest: polls, in cells with +cds alone, which are Fairlead's")
 	f.StringVar(&b.bin, "bin", filepath.Dir(self), "folder of the programs fairlead, xds, floor and incumbent")
@@ -43,6 +44,7 @@ func (b *bench) flags(f *flag.FlagSet) {
 	f.StringVar(&b.clientCPUs, "client-cpus", "1", "CPUs of the clients, and of Fairlead's API and Postgres")
 	f.DurationVar(&b.atRest, "at-rest", 0, "how long the server is looked at while nothing changes; 0: it is not")
 	f.DurationVar(&b.timeout, "timeout", 5*time.Minute, "limit of each phase of a run")
+	b.churn.flags(f)
 	f.DurationVar(&b.idleWait, "idle-wait", 20*time.Second, "how long to wait for the machine to be idle before a run")
 }
 
@@ -56,12 +58,15 @@ func (b *bench) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	if b.churn.on {
+		b.serverCPUs, b.clientCPUs = "", ""
+	}
 	if b.clientCPUs != "" { // this process and all that it starts
 		if out, err := exec.Command("taskset", "-acp", b.clientCPUs, strconv.Itoa(os.Getpid())).CombinedOutput(); err != nil {
 			return fmt.Errorf("taskset: %w: %s", err, out)
 		}
 	}
-	if strings.Contains(b.servers, ours) {
+	if b.churn.on || strings.Contains(b.servers, ours) {
 		stop, err := b.install(ctx)
 		if err != nil {
 			return err
@@ -74,7 +79,11 @@ func (b *bench) run(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, w.Close()) }()
 	for _, r := range all {
-		if err := b.one(ctx, &r); err != nil {
+		one := b.one
+		if b.churn.on {
+			one = b.crowd
+		}
+		if err := one(ctx, &r); err != nil {
 			r.Error = err.Error()
 		}
 		if ctx.Err() != nil {
@@ -97,7 +106,11 @@ func (b *bench) plan(grid []cell) (all []run, err error) {
 				if err != nil {
 					return nil, err
 				}
-				for s := range strings.SplitSeq(b.servers, ",") {
+				servers := b.servers
+				if b.churn.on {
+					servers = ours
+				}
+				for s := range strings.SplitSeq(servers, ",") {
 					if c.measures(s, p) {
 						all = append(all, run{Server: s, Protocol: name, Cell: c, Round: round})
 					}

@@ -16,15 +16,17 @@ type cell struct {
 	Clusters int `json:"clusters"`
 	// Option is what is special about the clients, with a + between them: "own", each chooses its clusters, so that
 	// no two streams share what they ask for; "node", the first request has a node of 61 kB,
-	// as that of a real Envoy, and so has every poll; "cds", they ask for clusters alone, which are what changes. "" is nothing.
+	// as that of a real Envoy, and so has every poll; "cds", they ask for clusters alone, which are what changes; "shared", ten streams
+	// have three connections. "" is nothing.
 	Option string `json:"option,omitempty"`
 }
 
 const (
-	optionOwn  = "own"
-	optionNode = "node"
-	optionCDS  = "cds"
-	nodeBytes  = 61_000
+	optionOwn    = "own"
+	optionNode   = "node"
+	optionCDS    = "cds"
+	optionShared = "shared"
+	nodeBytes    = 61_000
 )
 
 func (c cell) has(option string) bool { return slices.Contains(strings.Split(c.Option, "+"), option) }
@@ -32,7 +34,26 @@ func (c cell) has(option string) bool { return slices.Contains(strings.Split(c.O
 // measures reports whether a server is measured by a protocol in a cell. Who polls does so for each type by itself, and so has a stream of one type beside
 // it. Neither the floor nor the incumbent changes clusters.
 func (c cell) measures(server string, p xds.Protocol) bool {
-	return c.has(optionCDS) && server == ours || !c.has(optionCDS) && p != xds.REST
+	return (c.has(optionCDS) && server == ours || !c.has(optionCDS) && p != xds.REST) && !(c.has(optionShared) && p == xds.REST)
+}
+
+// connections are those that the streams share; 0: each has its own.
+func (c cell) connections() int {
+	if !c.has(optionShared) {
+		return 0
+	}
+	return (3*c.Streams + 9) / 10
+}
+
+// load is what a cell asks of the clients.
+func (c cell) load(p xds.Protocol) load.Config {
+	cfg := load.Config{
+		Protocol: p, Clients: c.Streams, Connections: c.connections(), Clusters: c.Clusters, Own: c.has(optionOwn), Only: c.has(optionCDS),
+	}
+	if c.has(optionNode) {
+		cfg.NodeBytes = nodeBytes
+	}
+	return cfg
 }
 
 func (c cell) String() string {
@@ -53,8 +74,8 @@ func parseGrid(s string) (grid []cell, err error) {
 		}
 		c.Option = option
 		for o := range strings.SplitSeq(option, "+") {
-			if option != "" && o != optionOwn && o != optionNode && o != optionCDS {
-				return nil, fmt.Errorf("bad cell %q: behind a + stands own, node or cds", f)
+			if option != "" && !slices.Contains([]string{optionOwn, optionNode, optionCDS, optionShared}, o) {
+				return nil, fmt.Errorf("bad cell %q: behind a + stands own, node, cds or shared", f)
 			}
 		}
 		if c.has(optionOwn) && c.has(optionCDS) {
@@ -79,7 +100,8 @@ type run struct {
 	Foreign  float64 `json:"foreign"` // share of the machine that other processes had
 	Error    string  `json:"error,omitempty"`
 
-	Result *load.Result `json:"result,omitempty"`
+	Result *load.Result  `json:"result,omitempty"`
+	Churn  *load.Churned `json:"churn,omitempty"` // of -fleet
 }
 
 // sortedCells returns the distinct cells of the runs.

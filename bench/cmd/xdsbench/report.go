@@ -36,10 +36,13 @@ func report(w io.Writer, file string, detail bool) error {
 		}
 		all = append(all, r)
 	}
-	for _, p := range all.protocols() {
-		all.of(p).table(w, p, detail)
+	churned := all.churned()
+	grid := slices.DeleteFunc(slices.Clone(all), func(r run) bool { return r.Churn != nil })
+	for _, p := range grid.protocols() {
+		grid.of(p).table(w, p, detail)
 	}
-	all.summary(w)
+	grid.summary(w)
+	churned.churns(w)
 	all.failures(w)
 	return nil
 }
@@ -184,6 +187,9 @@ func (rs results) failures(w io.Writer) {
 // progress is one line about a run.
 func (r run) progress() string {
 	out := fmt.Sprintf("%d %-15s %-5s %-14s", r.Round, r.Server, r.Protocol, r.Cell)
+	if r.Churn != nil {
+		return out + progressOf(r.Churn)
+	}
 	if r.Result == nil {
 		return out + " " + r.Error
 	}

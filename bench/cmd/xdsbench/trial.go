@@ -51,14 +51,9 @@ func (b *bench) one(ctx context.Context, r *run) (err error) {
 	defer serving.Wait()
 	defer control.Close() //nolint:errcheck // nobody calls any more
 	serving.Go(func() { _ = control.Serve(lis) })
-	cfg := load.Config{
-		Server: first.Server, Control: "http://" + lis.Addr().String(), Protocol: xds.Protocol(r.Protocol),
-		Clients: r.Cell.Streams, Clusters: r.Cell.Clusters, Changes: b.changes, Returns: b.returns, AtRest: b.atRest,
-		Own: r.Cell.has(optionOwn), Only: r.Cell.has(optionCDS), Timeout: b.timeout,
-	}
-	if r.Cell.has(optionNode) {
-		cfg.NodeBytes = nodeBytes
-	}
+	cfg := r.Cell.load(xds.Protocol(r.Protocol))
+	cfg.Server, cfg.Control, cfg.Timeout = first.Server, "http://"+lis.Addr().String(), b.timeout
+	cfg.Changes, cfg.Returns, cfg.AtRest = b.changes, b.returns, b.atRest
 	r.Result, r.Foreign, err = b.load(ctx, cfg)
 	if err != nil {
 		return fmt.Errorf("%w; the server says: %.1000s", err, bytes.TrimSpace(first.stderr.Bytes()))

@@ -9,7 +9,7 @@ import (
 )
 
 // client is one xDS client: a node with one ADS stream, or one that polls. The goroutine of its connection runs
-// all of its code.
+// all of its code, and that of the others which share the connection.
 type client struct {
 	run    *Runner
 	id     string
@@ -19,6 +19,7 @@ type client struct {
 
 	epoch uint64 // the newest change that it has
 	full  bool   // has had all resources of all kinds
+	back  int64  // when it came back last, in Unix nanoseconds; 0: it was always there
 }
 
 // typeState is what a client has of one kind. It outlives a connection.
@@ -156,7 +157,7 @@ func (c *client) complete() bool {
 // learn takes note of a response that went to epoch, or brought no change.
 func (c *client) learn(epoch uint64) {
 	if epoch > c.epoch {
-		c.run.epochs.seen(c.epoch, epoch)
+		c.run.seen(c, c.epoch, epoch)
 		c.epoch = epoch
 	}
 	if !c.full && c.complete() {

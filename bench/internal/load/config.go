@@ -1,5 +1,5 @@
 // Package load is an xDS load generator: thousands of well-behaved clients in one light
-// process. A client has one ADS stream on a connection of its own, subscribes to all clusters
+// process. A client has one ADS stream, on a connection of its own or with others, subscribes to all clusters
 // and listeners, then by name to what those need, acknowledges every response, and says what
 // it has when it comes back. Or it polls over REST for all clusters.
 package load
@@ -25,9 +25,12 @@ type Config struct {
 	Server   Server       `json:"server"`
 	Protocol xds.Protocol `json:"protocol"`
 	Clients  int          `json:"clients"`
-	Clusters int          `json:"clusters"` // what makes a client complete
-	Changes  int          `json:"changes"`  // to make, one after the other
-	Returns  int          `json:"returns"`  // how often all clients come back to the server that they have left, and how often after a change; 0: once
+	// Connections are those that the clients share, each with as many of them as any other, but for one; 0: each has its own.
+	Connections int `json:"connections"`
+
+	Clusters int `json:"clusters"` // what makes a client complete
+	Changes  int `json:"changes"`  // to make, one after the other
+	Returns  int `json:"returns"`  // how often all clients come back to the server that they have left, and how often after a change; 0: once
 
 	NodeBytes int  `json:"node_bytes"` // size of the node in each stream's first request, and in each poll; 0: some 20
 	Own       bool `json:"own"`        // each client names clusters of its own choice
@@ -73,6 +76,9 @@ func (c Config) check() error {
 	}
 	if c.Only && c.Own || c.Protocol == xds.REST && !c.Only {
 		return errors.New("who polls asks for all clusters, and for nothing else")
+	}
+	if c.Connections < 0 || c.Connections > c.Clients || c.Connections > 0 && c.Protocol == xds.REST {
+		return errors.New("each connection has a client or several, and who polls has one of its own")
 	}
 	_, err := xds.ParseProtocol(string(c.Protocol))
 	return err

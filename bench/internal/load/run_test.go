@@ -39,11 +39,30 @@ func newIncumbent(nodes int, partial bool) maker {
 type world struct {
 	t    *testing.T
 	make maker
+	url  string // of control
 
 	mu       sync.Mutex // guards what follows
 	fleet    *fleet.Fleet
 	backends []admin.Backend
 	last     *grpc.Server
+	accepted int // connections
+}
+
+// counting counts what a world's listener accepts.
+type counting struct {
+	net.Listener
+	world *world
+}
+
+// Accept is net.Listener's.
+func (l counting) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err == nil {
+		l.world.mu.Lock()
+		l.world.accepted++
+		l.world.mu.Unlock()
+	}
+	return c, err
 }
 
 func setup(t *testing.T, m maker, clusters int) (*world, Config) {
@@ -51,6 +70,7 @@ func setup(t *testing.T, m maker, clusters int) (*world, Config) {
 	w := &world{t: t, make: m, fleet: fleet.New(clusters)}
 	control := httptest.NewServer(http.HandlerFunc(w.control))
 	t.Cleanup(control.Close)
+	w.url = control.URL
 	t.Cleanup(http.DefaultClient.CloseIdleConnections)
 	return w, Config{
 		Server: w.another(), Control: control.URL, Clients: testClients, Clusters: clusters, Changes: testChanges, Timeout: 30 * time.Second,
@@ -69,7 +89,7 @@ func (w *world) another() Server {
 		return Server{}
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- g.Serve(lis) }()
+	go func() { ended <- g.Serve(counting{lis, w}) }()
 	w.t.Cleanup(func() {
 		g.Stop()
 		if err := <-ended; err != nil && !errors.Is(err, grpc.ErrServerStopped) {
@@ -141,6 +161,27 @@ func TestClientsOfTheirOwn(t *testing.T) {
 				t.Errorf("%d clients have %d subscriptions", testClients, len(chosen))
 			}
 		})
+	}
+}
+
+// TestSharedConnections: streams that share connections get what those get which have one each, in every phase.
+func TestSharedConnections(t *testing.T) {
+	t.Parallel()
+	for name, m := range map[string]maker{"floor": newFloor, "incumbent": newIncumbent(0, false)} {
+		for _, p := range []xds.Protocol{xds.SotW, xds.Delta} {
+			t.Run(name+"/"+string(p), func(t *testing.T) {
+				t.Parallel()
+				const connections, storms = 3, 6
+				w, cfg := setup(t, m, 30)
+				cfg.Protocol, cfg.Connections = p, connections
+				check(t, cfg, 2*30+2)
+				w.mu.Lock()
+				defer w.mu.Unlock()
+				if w.accepted != connections*storms {
+					t.Errorf("%d connections were made, want %d each time", w.accepted, connections)
+				}
+			})
+		}
 	}
 }
 
@@ -252,6 +293,8 @@ func TestConfigsThatMakeNoSense(t *testing.T) {
 		"no limit":               func(c *Config) { c.Timeout = 0 },
 		"little to choose among": func(c *Config) { c.Own, c.Clusters = true, 63 },
 		"changes for some":       func(c *Config) { c.Own, c.Changes = true, 32 },
+		"idle connections":       func(c *Config) { c.Connections = 2 },
+		"polls that share":       func(c *Config) { c.Protocol, c.Only, c.Connections = xds.REST, true, 1 },
 	} {
 		c := good
 		breakIt(&c)

@@ -21,6 +21,7 @@ type Runner struct {
 	catalog *catalog
 	answers *answers // to polls
 	epochs  epochs
+	seen    func(c *client, from, to uint64) // called when a client has gone from one change to another
 	clients []*client
 	peak    int64  // the most bytes that any of the servers has had
 	node    []byte // what the nodes of all clients have in common, encoded; for polls in JSON
@@ -46,6 +47,7 @@ func New(cfg Config) (*Runner, error) {
 	}
 	r := &Runner{cfg: cfg, server: cfg.Server, catalog: newCatalog(), answers: newAnswers(), full: make(chan struct{}), hangUp: func() {}}
 	r.epochs.m = make(map[uint64]*epoch)
+	r.seen = func(_ *client, from, to uint64) { r.epochs.seen(from, to) }
 	r.node = commonNode(cfg.NodeBytes)
 	if cfg.Protocol == xds.REST {
 		r.node = commonJSON(cfg.NodeBytes)
@@ -93,10 +95,10 @@ func (r *Runner) Run(ctx context.Context) (*Result, error) {
 func (r *Runner) connect(ctx context.Context, fail context.CancelCauseFunc) error {
 	live, hangUp := context.WithCancel(context.WithoutCancel(ctx)) // the phase's limit is not theirs
 	r.hangUp = hangUp
-	headers := r.headers()
+	headers, groups := r.headers(r.server), r.groups()
 	slots := make(chan struct{}, dials)
-	connected := make(chan struct{}, len(r.clients))
-	for _, c := range r.clients {
+	connected := make(chan struct{}, len(groups))
+	for _, g := range groups {
 		select {
 		case slots <- struct{}{}:
 		case <-ctx.Done():
@@ -108,16 +110,16 @@ func (r *Runner) connect(ctx context.Context, fail context.CancelCauseFunc) erro
 			switch {
 			case err != nil:
 			case r.cfg.Protocol == xds.REST:
-				err = r.polls(live, c, nc, connected)
+				err = r.polls(live, g[0], nc, connected)
 			default:
-				err = r.serve(live, c, h2.New(nc, h2.Config{StreamWindow: r.cfg.StreamWindow, ConnWindow: r.cfg.ConnWindow, Count: r.count}), headers, connected)
+				err = r.serve(live, g, r.conn(nc), headers, connected)
 			}
 			if err != nil && live.Err() == nil && !r.dying.Load() {
-				fail(fmt.Errorf("%s: %w", c.id, err))
+				fail(fmt.Errorf("%s: %w", g[0].id, err))
 			}
 		})
 	}
-	for range r.clients {
+	for range groups {
 		select {
 		case <-connected:
 		case <-ctx.Done():
@@ -127,11 +129,30 @@ func (r *Runner) connect(ctx context.Context, fail context.CancelCauseFunc) erro
 	return nil
 }
 
-// serve runs a client on a connection until that ends.
-func (r *Runner) serve(ctx context.Context, c *client, conn *h2.Conn, headers []byte, connected chan<- struct{}) error {
+// groups are the clients of each connection.
+func (r *Runner) groups() [][]*client {
+	n := r.cfg.Connections
+	if n == 0 {
+		n = len(r.clients)
+	}
+	groups := make([][]*client, n)
+	for i, c := range r.clients {
+		groups[i%n] = append(groups[i%n], c)
+	}
+	return groups
+}
+
+func (r *Runner) conn(nc net.Conn) *h2.Conn {
+	return h2.New(nc, h2.Config{StreamWindow: r.cfg.StreamWindow, ConnWindow: r.cfg.ConnWindow, Count: r.count})
+}
+
+// serve runs the clients of a connection until that ends.
+func (r *Runner) serve(ctx context.Context, clients []*client, conn *h2.Conn, headers []byte, connected chan<- struct{}) error {
 	stop := context.AfterFunc(ctx, conn.Close)
 	defer stop()
-	c.connect(conn, headers)
+	for _, c := range clients {
+		c.connect(conn, headers)
+	}
 	connected <- struct{}{} // has room for all
 	return conn.Run()
 }
@@ -142,18 +163,18 @@ func (r *Runner) disconnect() {
 	r.conns.Wait()
 }
 
-func (r *Runner) headers() []byte {
+func (r *Runner) headers(of Server) []byte {
 	fields := []hpack.HeaderField{
 		{Name: ":method", Value: "POST"},
 		{Name: ":scheme", Value: "http"},
 		{Name: ":path", Value: r.cfg.Protocol.Method()},
-		{Name: ":authority", Value: r.server.Target},
+		{Name: ":authority", Value: of.Target},
 		{Name: "content-type", Value: "application/grpc"},
 		{Name: "te", Value: "trailers"},
 		{Name: "user-agent", Value: "xdsbench"},
 	}
-	if r.server.Token != "" {
-		fields = append(fields, hpack.HeaderField{Name: "authorization", Value: "Bearer " + r.server.Token})
+	if of.Token != "" {
+		fields = append(fields, hpack.HeaderField{Name: "authorization", Value: "Bearer " + of.Token})
 	}
 	return h2.Headers(fields...)
 }

@@ -16,6 +16,7 @@ type stream struct {
 	h2         *h2.Stream
 	split      splitter
 	introduced bool // the node was sent
+	answered   bool // by a response
 	failed     error
 
 	kind    xds.Kind
@@ -129,6 +130,7 @@ func (s *stream) end() {
 	t.version = append(t.version[:0], s.version...)
 	t.nonce = append(t.nonce[:0], s.nonce...)
 	c.run.messages.Add(1)
+	s.answered = true
 	if c.run.delta() {
 		c.deltaRequest(k, appendString(nil, 6, t.nonce))
 	} else {

@@ -33,17 +33,17 @@ func (i *Installation) Fleet(ctx context.Context) (*Fleet, error) {
 	var made struct {
 		Token string `json:"token"`
 	}
-	if err := f.call(ctx, "", map[string]any{"slug": f.slug}, nil); err != nil {
+	if err := f.call(ctx, http.MethodPost, "", map[string]any{"slug": f.slug}, nil); err != nil {
 		return nil, err
 	}
-	if err := f.call(ctx, "/"+f.slug+"/tokens", map[string]any{"name": "bench", "role": "owner"}, &made); err != nil {
+	if err := f.call(ctx, http.MethodPost, "/"+f.slug+"/tokens", map[string]any{"name": "bench", "role": "owner"}, &made); err != nil {
 		return nil, err
 	}
 	f.token = made.Token
-	if err := f.call(ctx, "/"+f.slug+"/fleets", map[string]any{"name": fleetName}, nil); err != nil {
+	if err := f.call(ctx, http.MethodPost, "/"+f.slug+"/fleets", map[string]any{"name": fleetName}, nil); err != nil {
 		return nil, err
 	}
-	err := f.call(ctx, f.path("/credentials"), map[string]any{"nodes": "*"}, &made)
+	err := f.call(ctx, http.MethodPost, f.path("/credentials"), map[string]any{"nodes": "*"}, &made)
 	f.NodeToken = made.Token
 	return f, err
 }
@@ -99,14 +99,27 @@ func (f *Fleet) Change(ctx context.Context, c *fleet.Fleet, i int) error {
 	return f.apply(ctx, []document{d})
 }
 
+// Put does so as most programs write a single resource.
+func (f *Fleet) Put(ctx context.Context, c *fleet.Fleet, i int) error {
+	d, err := newDocument(c, c.Changing, i)
+	if err != nil {
+		return err
+	}
+	return f.insist(ctx, http.MethodPut, f.path("/resources/"+d.Type+"/"+d.Name), map[string]any{"body": d.Body})
+}
+
 // errBusy is an API that has to be asked again.
 var errBusy = errors.New("the API is busy")
 
-// apply asks again where the API is busy: what a database that is new, or shares its CPU,
-// cannot do in time is no failure of a run.
 func (f *Fleet) apply(ctx context.Context, docs []document) error {
+	return f.insist(ctx, http.MethodPost, f.path("/apply"), map[string]any{"resources": docs})
+}
+
+// insist asks again where the API is busy: what a database that is new, or shares its CPU,
+// cannot do in time is no failure of a run.
+func (f *Fleet) insist(ctx context.Context, method, path string, body any) error {
 	for tries := 20; ; tries-- {
-		err := f.call(ctx, f.path("/apply"), map[string]any{"resources": docs}, nil)
+		err := f.call(ctx, method, path, body, nil)
 		if !errors.Is(err, errBusy) || tries == 0 {
 			return err
 		}
@@ -118,13 +131,13 @@ func (f *Fleet) apply(ctx context.Context, docs []document) error {
 	}
 }
 
-// call POSTs to the API; answer may be nil.
-func (f *Fleet) call(ctx context.Context, path string, body, answer any) error {
+// call asks the API; answer may be nil.
+func (f *Fleet) call(ctx context.Context, method, path string, body, answer any) error {
 	b, err := json.Marshal(body)
 	if err != nil {
 		return err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, f.api+path, bytes.NewReader(b))
+	req, err := http.NewRequestWithContext(ctx, method, f.api+path, bytes.NewReader(b))
 	if err != nil {
 		return err
 	}

@@ -89,6 +89,9 @@ func (i *Installation) Stop() error {
 	return i.cmd.Wait()
 }
 
+// PID is the process of the API server, which has Postgres as its child.
+func (i *Installation) PID() int { return i.cmd.Process.Pid }
+
 // XDS returns the command line of one more xDS server. Its limits leave room for all clients
 // of a run to come at once, from one address and with one token.
 func (i *Installation) XDS(listen, health, profiles string) ([]string, error) {
@@ -97,12 +100,12 @@ func (i *Installation) XDS(listen, health, profiles string) ([]string, error) {
 		return nil, err
 	}
 	u.User = url.User("fairlead_node")
-	room := strconv.Itoa(20_000)
+	room := strconv.Itoa(50_000)
 	return []string{
 		filepath.Join(i.cfg.Bin, "xds"), "--listen", listen, "--health-listen", health, "--debug-listen", profiles,
 		"--database-url", u.String(), "--seal-private-key", filepath.Join(i.cfg.Dir, "keys", "seal.key"),
 		"--max-connection-age", "0", "--drain", "1s", "--log-level", "warn",
-		"--max-streams-per-tenant", room, "--max-streams-per-credential", room,
+		"--max-streams", room, "--max-streams-per-tenant", room, "--max-streams-per-credential", room,
 		"--max-unauthenticated-connections", room, "--max-unauthenticated-connections-per-address", room,
 	}, nil
 }
