@@ -81,7 +81,7 @@ func installation() dashboard {
 			{"Calls that fail", "Calls of the database that fail, by reason. Refused ones are conflicts and broken preconditions.", "ops", false, one("sum by (program, reason) (rate(fairlead_database_failures_total[$__rate_interval]))", "{{program}} {{reason}}")},
 			{"Wait for a connection", "How long 99 of 100 calls wait for their turn.", "s", false, one("fairlead:database_wait_seconds:p99", "{{program}} {{lane}}")},
 			{"Time of a call", "How long 99 of 100 calls take from then on.", "s", false, one("histogram_quantile(0.99, sum by (program, lane, le) (rate(fairlead_database_call_seconds_bucket[$__rate_interval])))", "{{program}} {{lane}}")},
-			{"Connections in use", "The share of a pool's connections that are in use.", "percentunit", false, one(`sum by (instance, program, pool) (fairlead_database_connections{state="acquired"}) / on(instance, program, pool) fairlead_database_connections_maximum`, "{{instance}} {{program}} {{pool}}")},
+			{"Connections in use", "The share of a pool's connections that are in use.", "percentunit", false, one(`sum by (instance, program, pool) (fairlead_database_connections{state="acquired"}) / on(instance, program, pool) sum by (instance, program, pool) (fairlead_database_connections_maximum)`, "{{instance}} {{program}} {{pool}}")},
 			{"Clock", "How far Postgres's clock is ahead of a server's.", "s", false, one("fairlead_database_clock_offset_seconds", "{{instance}}")},
 		}},
 		{"Processes", []panel{
