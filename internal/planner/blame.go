@@ -89,7 +89,7 @@ func (c *Client) accuse(t fleet.Type, r *Response, words string) {
 	c.refusedBy(x)
 }
 
-// gone are the names of a response that were offered to a client of an unknown set, and that the target has no more.
+// gone are the names of a response that were offered as the client may have them, and that the target has no more.
 func (c *Client) gone(t fleet.Type, r *Response) (names []string) {
 	doubts, l := c.pos.Types[t].Doubts, c.inputs(c.overlay.base)
 	for _, x := range r.Resources {
