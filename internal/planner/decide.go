@@ -17,7 +17,7 @@ type blocker uint8
 const (
 	unblocked         blocker = iota
 	missingDependency         // it names what is not there for this node (SEMANTICS 3.3, 4.3)
-	pendingCluster            // it names a cluster that the client is to have, and does not surely have yet (3.9)
+	pendingCluster            // it names a cluster that the client is to have, and does not surely have yet, or whose endpoints it awaits (3.9)
 	referenced                // a cluster is to go that something in the client names
 	inUse                     // what is to go is needed by what the client goes on with (4.5)
 	retained                  // what is to go is named by what stands in for a refused version, or is left alone (3.3)

@@ -13,10 +13,10 @@ import (
 var naming = []fleet.Type{fleet.Listener, fleet.Route, fleet.ScopedRoute, fleet.VirtualHost, fleet.Extension}
 
 // waitsForCluster reports whether a resource names a cluster that the client is to have
-// and does not have yet, or one that this node refused, while it has another version to go on
+// and does not have yet, or whose endpoints it awaits, or one that this node refused, while it has another version to go on
 // with. A changed cluster keeps nothing waiting: the old one serves (SEMANTICS 3.3, 3.9).
 func (l *inputs) waitsForCluster(t fleet.Type, ch change) bool {
-	clusters, all := &l.pos.Types[fleet.Cluster], l.hasAllClusters()
+	clusters, all := &l.pos.Types[fleet.Cluster], l.hasAllClusters() && !l.pos.Types[fleet.Endpoint].InFlight
 	for _, ref := range ch.new.Refs {
 		if ref.Type != fleet.Cluster || l.goesWithout(t, ch, ref) {
 			continue
@@ -34,7 +34,7 @@ func (l *inputs) waitsForCluster(t fleet.Type, ch change) bool {
 		if l.pos.Warming && clusters.Sub == nil && !cluster.ByName && !ch.old.names(ref) {
 			return true
 		}
-		if clusters.Sub.Gets(cluster) && !l.surelyHas(ref.Name) {
+		if clusters.Sub.Gets(cluster) && !l.surelyHas(ref.Name) || !ch.old.names(ref) && l.awaitsEndpoints(cluster) {
 			return true
 		}
 	}
@@ -99,11 +99,27 @@ func (l *inputs) unserved(r *snapshot.Resource) bool {
 			continue
 		}
 		c := l.pos.Warm.Types[fleet.Cluster].Get(ref.Name)
-		if c != nil && c.EDSName != "" && l.target.Types[fleet.Endpoint].Get(c.EDSName) == nil && !l.held(fleet.Endpoint, c.EDSName).surely() {
+		if c != nil && c.EDSName != "" && l.target.Types[fleet.Endpoint].Get(c.EDSName) == nil && !l.sentEndpoints(c.EDSName) {
 			return true
 		}
 	}
 	return false
+}
+
+// awaitsEndpoints reports whether the client asks for endpoints that a cluster has, and was sent none: they follow the answer to those that are
+// on their way. A cluster that comes back is one that the client may have, and have got none for, as there were none meanwhile.
+func (l *inputs) awaitsEndpoints(cluster *snapshot.Resource) bool {
+	tr, name := &l.pos.Types[fleet.Endpoint], cluster.EDSName
+	return name != "" && tr.InFlight && tr.Sub.Has(name) && l.target.Types[fleet.Endpoint].Get(name) != nil && !l.sentEndpoints(name)
+}
+
+// sentEndpoints reports whether the last that was sent of endpoints leaves the client with some.
+func (l *inputs) sentEndpoints(edsName string) bool {
+	h := l.held(fleet.Endpoint, edsName)
+	if l.pos.Types[fleet.Endpoint].InFlight {
+		h = l.next(fleet.Endpoint, edsName)
+	}
+	return h.surely() && (h.res == nil || !h.res.Empty)
 }
 
 // leavesWithCluster reports whether endpoints belong to a cluster that is about to be

@@ -69,13 +69,24 @@ func (n *naive) lacks(t fleet.Type, old, new *snapshot.Resource) bool {
 	})
 }
 
-func (n *naive) waits(world *sets, t fleet.Type, r *snapshot.Resource) bool {
-	clusters := &n.types[fleet.Cluster]
+func (n *naive) waits(world *sets, t fleet.Type, old, r *snapshot.Resource) bool {
+	clusters, endpoints := &n.types[fleet.Cluster], &n.types[fleet.Endpoint]
 	return t == fleet.Route && r != nil && slices.ContainsFunc(r.Refs, func(ref fleet.Ref) bool {
 		r := world[fleet.Cluster][ref.Name]
-		return r != nil && clusters.on && n.gets(fleet.Cluster, r) &&
-			(clusters.held[ref.Name] == nil || clusters.flying && clusters.next[ref.Name] == nil)
+		return r != nil && (clusters.on && n.gets(fleet.Cluster, r) &&
+			(clusters.held[ref.Name] == nil || clusters.flying && clusters.next[ref.Name] == nil) ||
+			!names(old, ref) && endpoints.flying && endpoints.names[r.EDSName] && world[fleet.Endpoint][r.EDSName] != nil && !n.sentEndpoints(r.EDSName))
 	})
+}
+
+// sentEndpoints reports whether the client has, or was sent, endpoints of a name.
+func (n *naive) sentEndpoints(name string) bool {
+	tr := &n.types[fleet.Endpoint]
+	r := tr.held[name]
+	if tr.flying {
+		r = tr.next[name]
+	}
+	return r != nil && !r.Empty
 }
 
 func (n *naive) earlier(t fleet.Type, name string, old *snapshot.Resource) *snapshot.Resource {
@@ -83,12 +94,12 @@ func (n *naive) earlier(t fleet.Type, name string, old *snapshot.Resource) *snap
 		return nil
 	}
 	r := n.warm[t][name]
-	if r == nil || old != nil && r.Revision <= old.Revision || snapshot.Same(r, old) || n.waits(n.warm, t, r) {
+	if r == nil || old != nil && r.Revision <= old.Revision || snapshot.Same(r, old) || n.waits(n.warm, t, old, r) {
 		return nil
 	}
 	for _, ref := range r.Refs { // it has no endpoints any more, and the client never had some
 		c := n.warm[fleet.Cluster][ref.Name]
-		if ref.Type == fleet.Cluster && c != nil && c.EDSName != "" && n.world[fleet.Endpoint][c.EDSName] == nil && n.types[fleet.Endpoint].held[c.EDSName] == nil {
+		if ref.Type == fleet.Cluster && c != nil && c.EDSName != "" && n.world[fleet.Endpoint][c.EDSName] == nil && !n.sentEndpoints(c.EDSName) {
 			return nil
 		}
 	}
@@ -152,7 +163,7 @@ func (n *naive) named(cluster string) bool {
 	for _, t := range []fleet.Type{fleet.Listener, fleet.Route} {
 		tr, want := &n.types[t], n.want(t)
 		for _, name := range n.differing(t) {
-			if want[name] != nil && n.waits(n.world, t, want[name]) {
+			if want[name] != nil && n.waits(n.world, t, tr.held[name], want[name]) {
 				if r := n.earlier(t, name, tr.held[name]); r != nil {
 					leaves(r, want[name])
 				}
@@ -192,7 +203,7 @@ func (n *naive) plan(t fleet.Type, last bool) *naiveAnswer {
 			n.lacks(t, old, new):
 			rest = false
 			continue
-		case n.waits(n.world, t, new):
+		case n.waits(n.world, t, old, new):
 			rest = false
 			if new = n.earlier(t, name, old); new == nil {
 				continue
@@ -208,7 +219,7 @@ func (n *naive) plan(t fleet.Type, last bool) *naiveAnswer {
 		if new == nil && old != nil && t == fleet.Endpoint && n.world[fleet.Cluster][name] == nil && n.hasCluster(name) {
 			new = old // its cluster changed, and waits for it
 		}
-		if _, said := a.says[name]; said || new == nil && old != nil && t == fleet.Route && (n.needed(name) || n.goesOn(t, name)) || n.waits(n.world, t, new) {
+		if _, said := a.says[name]; said || new == nil && old != nil && t == fleet.Route && (n.needed(name) || n.goesOn(t, name)) || n.waits(n.world, t, old, new) {
 			continue
 		}
 		a.says[name] = new

@@ -110,11 +110,52 @@ func (p *proxy) receive() bool {
 			p.t.Fatalf("%s: the route that %s names is not there", describe(r), x.Name)
 		}
 	}
+	p.checkEndpoints(r)
 	p.t.Logf("gets %s", describe(r))
 	p.client.Sent(r, fmt.Sprint(p.sent))
 	p.stick(r)
 	p.answers = append(p.answers, r)
 	return true
+}
+
+// checkEndpoints: a route does not begin to go to a cluster that the proxy asks endpoints for and was left without, though the route was written with some,
+// unless the fleet has the cluster without any by now.
+func (p *proxy) checkEndpoints(r *response) {
+	if r.Type != fleet.Route || len(p.seen) > 0 || p.returned {
+		return
+	}
+	now := p.target()
+	for _, x := range r.Resources {
+		for _, ref := range x.Refs {
+			had := p.snaps[x.Revision].Types[fleet.Endpoint].Get(ref.Name) != nil
+			emptied := now.Types[fleet.Cluster].Get(ref.Name) != nil && now.Types[fleet.Endpoint].Get(ref.Name) == nil
+			if old := p.holds[fleet.Route][x.Name]; !had || emptied || !p.asked[fleet.Endpoint][ref.Name] || old != nil && old.Names(ref) {
+				continue
+			}
+			if e := p.sentEndpoints(ref.Name); e == nil || e.Empty {
+				p.t.Fatalf("%s: %s has no endpoints with the proxy", describe(r), ref.Name)
+			}
+		}
+	}
+}
+
+// sentEndpoints is what the proxy has, or will have, of a name.
+func (p *proxy) sentEndpoints(name string) *snapshot.Resource {
+	e := p.holds[fleet.Endpoint][name]
+	for _, r := range p.answers {
+		if r.Type != fleet.Endpoint {
+			continue
+		}
+		if slices.Contains(r.Removed, name) {
+			e = nil
+		}
+		for _, x := range r.Resources {
+			if x.Name == name {
+				e = x
+			}
+		}
+	}
+	return e
 }
 
 // content is what must not come twice. A later revision that brings a refused version back

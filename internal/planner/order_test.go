@@ -245,33 +245,80 @@ func TestWhatWaitsIsTakenFromClustersThatAllCame(t *testing.T) {
 }
 
 // TestAnEarlierRouteWaitsForEndpointsToo: a route of a target that was passed over does not go out to a cluster whose endpoints the client
-// never had and the fleet has no more. Envoy would answer with 503 until the newest one follows.
+// never had and the fleet has no more. Envoy would answer with 503 until the newest one follows. That there are none is said in state of the world.
 func TestAnEarlierRouteWaitsForEndpointsToo(t *testing.T) {
 	t.Parallel()
-	for _, had := range []bool{true, false} {
-		one := world(t, 1, "clusters a@1; endpoints a@1; routes r@1>a")
-		s := &script{t: t, c: client{t: t, Delta: true, Envoy: true}}
-		s.c.Subscribe(request{Type: fleet.Cluster}, one)
-		s.c.Subscribe(request{Type: fleet.Endpoint, Names: []string{"a"}}, one)
-		s.c.Subscribe(request{Type: fleet.Route, Names: []string{"r"}}, one)
-		s.steps(one)
-		two, three := world(t, 2, "clusters b@1; endpoints b@1; routes r@2>b"), world(t, 3, "clusters c@1; endpoints c@1; routes r@3>c")
-		clusters := s.send(two)
-		s.c.Subscribe(request{Type: fleet.Endpoint, Names: []string{"b"}}, two)
-		if had {
-			s.step(two, "endpoints b@1", "")
-		} else {
-			s.step(three, "endpoints -b", "")
+	for _, delta := range []bool{true, false} {
+		for _, had := range []bool{true, false} {
+			s, one := routed(t, delta)
+			two, three := world(t, 2, "clusters b@1; endpoints b@1; routes r@2>b"), world(t, 3, "clusters c@1; endpoints c@1; routes r@3>c")
+			clusters := s.send(two)
+			s.asks(one, "a", "b")
+			switch {
+			case had:
+				s.step(two, "endpoints b@1", "")
+			case delta:
+				s.step(three, "endpoints -b", "")
+			default:
+				s.step(three, "endpoints "+none("b"), "")
+			}
+			s.c.Acknowledge(fleet.Cluster, clusters.Nonce)
+			clusters = s.send(three)
+			s.asks(three, "a", "b", "c")
+			s.step(three, "endpoints c@1", "")
+			s.step(three, map[bool]string{true: "routes r@2", false: "nothing"}[had], "")
+			s.c.Acknowledge(fleet.Cluster, clusters.Nonce)
+			s.step(three, "routes r@3", "")
 		}
-		s.c.Acknowledge(fleet.Cluster, clusters.Nonce)
-		clusters = s.send(three)
-		s.c.Subscribe(request{Type: fleet.Endpoint, Names: []string{"c"}}, three)
-		s.step(three, "endpoints c@1", "")
-		s.step(three, map[bool]string{true: "routes r@2", false: "nothing"}[had], "")
-		s.c.Acknowledge(fleet.Cluster, clusters.Nonce)
-		s.step(three, "routes r@3", "")
 	}
 }
+
+// TestARouteWaitsForEndpointsBehindAResponse: a cluster comes back while the client is told that it has no endpoints, or gets others. The route that
+// goes to it waits until they were sent.
+func TestARouteWaitsForEndpointsBehindAResponse(t *testing.T) {
+	t.Parallel()
+	for _, delta := range []bool{true, false} {
+		s, one := routed(t, delta)
+		clusters := s.send(world(t, 2, "clusters a@1 b@1; endpoints a@1 b@1; routes r@2>b"))
+		s.asks(one, "a", "b")
+		endpoints := s.send(world(t, 3, "clusters a@1; endpoints a@2; routes r@1>a"))
+		if want := map[bool]string{true: "endpoints a@2 -b", false: "endpoints a@2 " + none("b")}[delta]; endpoints == nil || describe(endpoints) != want {
+			t.Fatalf("delta=%v: got %v, want %s", delta, endpoints, want)
+		}
+		s.c.Acknowledge(fleet.Cluster, clusters.Nonce)
+		four := world(t, 4, "clusters a@1 b@1; endpoints a@2 b@1; routes r@2>b")
+		s.step(four, "nothing", "")
+		s.c.Acknowledge(fleet.Endpoint, endpoints.Nonce)
+		if endpoints = s.send(four); endpoints == nil || describe(endpoints) != "endpoints b@1" {
+			t.Fatalf("delta=%v: got %v, want endpoints b@1", delta, endpoints)
+		}
+		s.step(four, "routes r@2", "") // they come first
+		s.c.Acknowledge(fleet.Endpoint, endpoints.Nonce)
+		s.step(four, "nothing", "")
+	}
+}
+
+// routed is an Envoy in step, with a route to a cluster with endpoints, all called a but the route.
+func routed(t *testing.T, delta bool) (*script, *snapshot.Target) {
+	one := world(t, 1, "clusters a@1; endpoints a@1; routes r@1>a")
+	s := &script{t: t, c: client{t: t, Delta: delta, Envoy: true}}
+	s.c.Subscribe(request{Type: fleet.Cluster}, one)
+	s.c.Subscribe(request{Type: fleet.Endpoint, Names: []string{"a"}}, one)
+	s.c.Subscribe(request{Type: fleet.Route, Names: []string{"r"}}, one)
+	s.steps(one)
+	return s, one
+}
+
+// asks has it ask for endpoints: in delta for the last of the names, in state of the world for all of them.
+func (s *script) asks(target *snapshot.Target, names ...string) {
+	if s.c.Delta {
+		names = names[len(names)-1:]
+	}
+	s.c.Subscribe(request{Type: fleet.Endpoint, Names: names}, target)
+}
+
+// none is what says in state of the world that there are no endpoints of a name.
+func none(name string) string { return name + "@" + snapshot.Absent(fleet.Endpoint, name).Version }
 
 // TestAChangedClusterIsSentItsEndpointsThoughItLeaves: it waits for them, and is named until a route has moved. Told that there are none, an
 // Envoy would answer with 503.
@@ -524,7 +571,7 @@ func TestEndpointsOfAClusterInFlight(t *testing.T) {
 	}
 	two := world(t, 2, "listeners l@1")
 	s.c.Subscribe(request{Type: fleet.Endpoint, Names: []string{"a"}}, two)
-	s.step(two, "endpoints a@"+snapshot.Absent(fleet.Endpoint, "a").Version, "")
+	s.step(two, "endpoints "+none("a"), "")
 }
 
 // TestAClusterWhoseRemovalIsInFlightIsWaitedFor: the client has it until it takes the removal in, so what names it waits until
