@@ -68,12 +68,13 @@ func (c *Client) believed(k beliefKey, target *snapshot.Target, work func() beli
 // trust is what of a client's origin decides how far it is believed; those that held the same have the same.
 type trust struct {
 	before  *snapshot.Snapshot
+	between *snapshot.Snapshot
 	unclean bool
 	settled fleet.Revision // when it is unclean
 }
 
 func (o *Origin) trust() trust {
-	t := trust{before: o.Before, unclean: o.Past.Unclean}
+	t := trust{before: o.Before, between: o.Between, unclean: o.Past.Unclean}
 	if t.unclean {
 		t.settled = o.Past.Settled
 	}

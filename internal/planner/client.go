@@ -42,6 +42,9 @@ type Origin struct {
 	// Before is what the client should have held when it settled last, if that is not the
 	// present; nil if it is not known. It is forgotten when the client has said what it holds.
 	Before *snapshot.Snapshot
+	// Between is what the view held when the server began to know all that it held, with what it held before: a client in state of the world may have
+	// been given some of that elsewhere. nil: nothing, or it is not known. It is forgotten with Before.
+	Between *snapshot.Snapshot
 }
 
 // sentResponse is a response that was sent, with what differs from stream to stream.
@@ -191,7 +194,7 @@ func (c *Client) Keeps() bool { return len(c.settled.kept) > 0 }
 func (c *Client) Opened(now time.Time) {
 	c.now, c.pos.Opening, c.times.opened = now, false, now
 	if c.pos.subscribed(fleet.Cluster) || c.pos.Kind.SingleType {
-		c.origin.Before = nil // else what warms is still to be asked for
+		c.origin.Before, c.origin.Between = nil, nil // else what warms is still to be asked for
 	}
 	if c.counts.sent || c.pos.Kind.Polls {
 		return

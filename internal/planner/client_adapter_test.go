@@ -22,7 +22,7 @@ type client struct {
 	Delta, Envoy, SingleType, TTL, Opening, Errors bool
 	MaxSet                                         int
 	Past                                           planner.Past
-	Before                                         *snapshot.Snapshot
+	Before, Between                                *snapshot.Snapshot
 	Now                                            time.Time
 
 	c, plain *planner.Client
@@ -50,7 +50,7 @@ func (c *client) init() {
 		return
 	}
 	k := planner.Kind{Delta: c.Delta, Envoy: c.Envoy, SingleType: c.SingleType, TTL: c.TTL, Errors: c.Errors, MaxSet: c.MaxSet}
-	o := planner.Origin{Past: c.Past, Before: c.Before}
+	o := planner.Origin{Past: c.Past, Before: c.Before, Between: c.Between}
 	c.c = planner.New(planner.DefaultMemo).Client(fleet.Key{}, k, o, c.Opening, c.Now)
 	c.plain = planner.New(0).Client(fleet.Key{}, k, o, c.Opening, c.Now)
 }

@@ -381,15 +381,16 @@ func TestClustersOfASetThatIsNotKnownStay(t *testing.T) {
 	for about, c := range map[string]struct {
 		then, now *snapshot.Target
 		first, z  string
-		had       *snapshot.Snapshot
+		origin    planner.Origin
 	}{
-		"was behind":              {snapshot.NewTarget(before, nil), swapped, "clusters a@1 b@2 u@1 z@2", "z@2", nil},
-		"has just read of it":     {swapped, swapped, "clusters a@1 b@2 z@2", "z@2", nil},
-		"has read of more":        {later, later, "clusters a@1 b@2 z@3", "z@3", nil},
-		"was just started":        {started, started, "clusters a@1 b@2 z@2", "z@2", before},
-		"was behind it, and more": {swapped, later, "clusters a@1 b@2 z@3", "z@3", nil},
+		"was behind":              {snapshot.NewTarget(before, nil), swapped, "clusters a@1 b@2 u@1 z@2", "z@2", planner.Origin{}},
+		"has just read of it":     {swapped, swapped, "clusters a@1 b@2 z@2", "z@2", planner.Origin{}},
+		"has read of more":        {later, later, "clusters a@1 b@2 z@3", "z@3", planner.Origin{}},
+		"was just started":        {started, started, "clusters a@1 b@2 z@2", "z@2", planner.Origin{Before: before}},
+		"was started after it":    {started, started, "clusters a@1 b@2 z@2", "z@2", planner.Origin{Between: swap}},
+		"was behind it, and more": {swapped, later, "clusters a@1 b@2 z@3", "z@3", planner.Origin{}},
 	} {
-		s := &script{t: t, c: client{t: t, Envoy: true, Before: c.had}}
+		s := &script{t: t, c: client{t: t, Envoy: true, Before: c.origin.Before, Between: c.origin.Between}}
 		s.c.Subscribe(request{Type: fleet.Cluster, Version: "of a, y and z"}, c.then)
 		s.c.Subscribe(request{Type: fleet.Endpoint, Names: []string{"a", "y", "z"}, Version: "of a, y and z"}, c.then)
 		s.c.Subscribe(request{Type: fleet.Route, Names: []string{"r"}, Version: before.Types[fleet.Route].Sum().String()}, c.then)
@@ -407,6 +408,26 @@ func TestClustersOfASetThatIsNotKnownStay(t *testing.T) {
 			t.Errorf("%s: settled at %d, want %d", about, s.c.Settled(), c.now.Revision)
 		}
 	}
+}
+
+// TestASetFromBeforeTheServerCameIsKnown: what a client has of it that the fleet has no more goes when nothing names it.
+func TestASetFromBeforeTheServerCameIsKnown(t *testing.T) {
+	t.Parallel()
+	before := first(t, "clusters a@1 u@1; endpoints a@1; routes r@1>a")
+	swap, _ := after(t, before, "clusters a@1 b@2; endpoints a@1 b@2; routes r@2>b")
+	started := world(t, 2, "clusters a@1 b@2; endpoints a@1 b@2; routes r@2>b")
+	s := &script{t: t, c: client{t: t, Envoy: true, Between: swap, Past: planner.Past{Unclean: true}}}
+	s.c.Subscribe(request{Type: fleet.Cluster, Version: before.Types[fleet.Cluster].Sum().String()}, started)
+	s.c.Subscribe(request{Type: fleet.Endpoint, Names: []string{"a"}, Version: before.Types[fleet.Endpoint].Sum().String()}, started)
+	s.c.Subscribe(request{Type: fleet.Route, Names: []string{"r"}, Version: before.Types[fleet.Route].Sum().String()}, started)
+	clusters := s.send(started)
+	if got := describe(clusters); got != "clusters a@1 b@2 u@1" {
+		t.Fatalf("got %s", got)
+	}
+	s.step(started, "endpoints a@1", "") // which a changed cluster would wait for
+	s.c.Acknowledge(fleet.Cluster, clusters.Nonce)
+	s.step(started, "routes r@2", "")
+	s.step(started, "clusters a@1 b@2", "")
 }
 
 // TestWhatStandsInForASetThatIsNotKnownIsNotBlamed: a client refuses clusters, or waits in them for endpoints, with one among them that the fleet has no more. That goes

@@ -46,7 +46,7 @@ func (c *Client) Request(now time.Time, r Request, target *snapshot.Target) Find
 		c.oweFirst(&r, target)
 	}
 	if t == fleet.Cluster && !c.times.opened.IsZero() {
-		c.origin.Before = nil // all was said
+		c.origin.Before, c.origin.Between = nil, nil // all was said
 	}
 	if asked { // which was not confirmed with the rest
 		c.settled.confirmed[t] = min(c.settled.confirmed[t], target.Revision-1)

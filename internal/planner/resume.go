@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"iter"
 	"slices"
 
 	"fairlead/internal/fleet"
@@ -16,6 +17,26 @@ func (c *Client) known(t fleet.Type, name, version string, target *snapshot.Targ
 		}
 	}
 	return target.Recent.Find(t, name, version)
+}
+
+// recent yields what the view held before, newest first: what this server has seen, and what came before that.
+func (o *Origin) recent(target *snapshot.Target) iter.Seq[*snapshot.Earlier] {
+	return func(yield func(*snapshot.Earlier) bool) {
+		for _, e := range target.Recent {
+			if !yield(e) {
+				return
+			}
+		}
+		b := o.Between
+		if b == nil || !yield(&snapshot.Earlier{At: b.Revision, Types: b.Types}) {
+			return
+		}
+		for _, e := range b.Recent {
+			if !yield(e) {
+				return
+			}
+		}
+	}
 }
 
 // settledWith returns what the client had of a name when it settled last, nil for nothing.
@@ -105,7 +126,7 @@ func (c *Client) lately(target *snapshot.Target) (doubts []doubtEdit) {
 		offer(r)
 	}
 	last, tried := target.Types[fleet.Cluster], 0
-	for _, e := range target.Recent {
+	for e := range c.origin.recent(target) {
 		if e.Types[fleet.Cluster] == last {
 			continue
 		}
@@ -138,7 +159,12 @@ func (c *Client) had(t fleet.Type, target *snapshot.Target) func(name string) *s
 			r = types[t].Get(name)
 			return r != nil && (t == fleet.Endpoint || named(types, r))
 		}
-		if slices.ContainsFunc(target.Recent, func(e *snapshot.Earlier) bool { return then(&e.Types) }) || c.origin.Before != nil && then(&c.origin.Before.Types) {
+		for e := range c.origin.recent(target) {
+			if then(&e.Types) {
+				return r
+			}
+		}
+		if c.origin.Before != nil && then(&c.origin.Before.Types) {
 			return r
 		}
 		return nil
@@ -224,12 +250,12 @@ func (c *Client) resume(t fleet.Type, version string, target *snapshot.Target) (
 		return held, true
 	}
 	m := c.in.memoOf(target)
-	k := resumeKey{c.in.key, c.pos.Types[t].Sub, l.arrivingClusters(t), version, c.origin.Before}
-	if m == nil || k.before != nil && first(c.in, m, k) {
-		return l.earlierSet(t, version, target, k.before)
+	k := resumeKey{c.in.key, c.pos.Types[t].Sub, l.arrivingClusters(t), version, c.origin.Before, c.origin.Between}
+	if m == nil || (k.before != nil || k.between != nil) && first(c.in, m, k) {
+		return l.earlierSet(t, version, target, &c.origin)
 	}
 	found := remembered(&m.mu, &m.resumes, k, func() resumed {
-		held, ok := l.earlierSet(t, version, target, k.before)
+		held, ok := l.earlierSet(t, version, target, &c.origin)
 		c.in.grow(m, 512+len(version)+c.pos.Types[t].Sub.keeps())
 		return resumed{held, ok}
 	})
@@ -242,7 +268,8 @@ type resumeKey struct {
 	sub      *Subscription
 	arriving *snapshot.Set
 	version  string
-	before   *snapshot.Snapshot
+
+	before, between *snapshot.Snapshot
 }
 
 type resumed struct {
@@ -259,8 +286,8 @@ func (l *inputs) arrivingClusters(t fleet.Type) *snapshot.Set {
 }
 
 // earlierSet looks for the set of a version in what the node held before, and in what the view did, or holds without what is withheld.
-func (l *inputs) earlierSet(t fleet.Type, version string, target *snapshot.Target, before *snapshot.Snapshot) (held *snapshot.Set, ok bool) {
-	if before != nil {
+func (l *inputs) earlierSet(t fleet.Type, version string, target *snapshot.Target, o *Origin) (held *snapshot.Set, ok bool) {
+	if before := o.Before; before != nil {
 		for _, b := range target.Before(t, before.Types) {
 			if held, ok = l.setOf(t, asHeld(b, t), version); ok {
 				return held, true
@@ -273,7 +300,7 @@ func (l *inputs) earlierSet(t fleet.Type, version string, target *snapshot.Targe
 		}
 	}
 	last, tried := &target.Types, 0
-	for _, e := range target.Recent {
+	for e := range o.recent(target) {
 		if e.Types[t] == last[t] && (t != fleet.Endpoint || e.Types[fleet.Cluster] == last[fleet.Cluster]) { // endpoints that nobody wrote depend on the clusters
 			continue
 		}

@@ -91,14 +91,22 @@ func (r *Replica) attach(ctx context.Context, id xds.Identity, n fleet.Node, s x
 	if a, err = o.attach(id, n, s, labels, past); err != nil {
 		return nil, err
 	}
-	if (a.last.Settled > 0 || a.held.At > 0) && (s.Resumed || !a.last.Clean) { // a stuck one may report nothing but of clusters
-		a.last.Before = o.before(ctx, s, o.pastBeside(ctx, s, a, past), labels)
-	}
+	o.recall(ctx, s, a, past, labels)
 	if past != nil && !past.Known && !past.missed {
 		s.Await(func() { a.record.Announce(ctx) })
 	}
 	kept = true
 	return a, nil
+}
+
+// recall finds out what the node held before, as far as that decides what it is sent.
+func (o *owner) recall(ctx context.Context, s xds.StreamInfo, a *attachment, past *nodePast, labels selector.Labels) {
+	if (a.last.Settled > 0 || a.held.At > 0) && (s.Resumed || !a.last.Clean) { // a stuck one may report nothing but of clusters
+		a.last.Before = o.before(ctx, s, o.pastBeside(ctx, s, a, past), labels)
+	}
+	if s.Resumed && !s.Delta && a.last.Known && !a.last.Clean {
+		a.last.Between = o.between(ctx, s, a, max(a.last.Settled, a.held.At), labels)
+	}
 }
 
 // waitUntilLoaded waits for the fleet's first load, for attachWait at most: the time in which
@@ -313,7 +321,7 @@ func (a *attachment) Reconsider(doubted []refusal.Key) {
 // once, and not kept: it may be a whole fleet.
 func (a *attachment) LastStream() xds.LastStream {
 	p := a.last
-	a.last.Before = nil
+	a.last.Before, a.last.Between = nil, nil
 	return p
 }
 

@@ -32,6 +32,8 @@ type earlierContents struct {
 	mu   sync.Mutex // guards what follows
 	kept map[fleet.Revision]*earlier
 	held map[heldKey]*snapshot.Snapshot
+	// lately are those that were read last; nil: there are none.
+	lately *changes
 }
 
 // earlier is the content of an earlier revision.
@@ -89,6 +91,9 @@ func (es *earlierContents) forget() {
 	maps.DeleteFunc(es.kept, func(_ fleet.Revision, e *earlier) bool { return time.Since(e.used) >= keepBefore })
 	if len(es.kept) == 0 {
 		es.held = nil
+	}
+	if es.lately != nil && time.Since(es.lately.used) >= keepBefore {
+		es.lately = nil
 	}
 }
 
@@ -254,24 +259,43 @@ func (bd *builder) exceptionsAt(snap *snapshot.Snapshot, refusals []fleet.Refusa
 	return all, unknown
 }
 
-// contentAt derives an earlier content from the present one, by what has changed since.
-func (o *owner) contentAt(ctx context.Context, now *content, at fleet.Revision) (*content, error) {
+// contentAt is an earlier content.
+func (o *owner) contentAt(ctx context.Context, now *content, at fleet.Revision) (c *content, err error) {
+	err = o.readEarlier(ctx, func(ctx context.Context) (err error) {
+		c, err = o.deriveAt(ctx, now, at)
+		return err
+	})
+	return c, err
+}
+
+// readEarlier has somebody read of the fleet's past in turn: those who wait want the same, as a rule.
+func (o *owner) readEarlier(ctx context.Context, read func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, beforeWait)
 	defer cancel()
 	select {
-	case o.earlier.reading <- struct{}{}: // those who wait want the same, as a rule
+	case o.earlier.reading <- struct{}{}:
 		defer func() { <-o.earlier.reading }()
 	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+		return context.Cause(ctx)
 	}
+	return read(ctx)
+}
+
+// rowsOf asks for rows of the fleet's past.
+func (o *owner) rowsOf(ctx context.Context, at fleet.Revision, ask func(context.Context, fleet.Key, fleet.Revision) ([]fleet.Row, error)) (rows []fleet.Row, err error) {
+	err = o.r.lastStreams.do(ctx, &o.earlier.pace, forever, func(ctx context.Context) (err error) {
+		rows, err = ask(ctx, o.key, at)
+		return err
+	})
+	return rows, err
+}
+
+// deriveAt derives an earlier content from the present one, by what has changed since, unless it is kept. It is the caller's turn to read.
+func (o *owner) deriveAt(ctx context.Context, now *content, at fleet.Revision) (*content, error) {
 	if c := o.earlier.get(at, now.history); c != nil {
 		return c, nil
 	}
-	var rows []fleet.Row
-	err := o.r.lastStreams.do(ctx, &o.earlier.pace, forever, func(ctx context.Context) (err error) {
-		rows, err = o.r.cfg.Feed.ResourcesAt(ctx, o.key, at)
-		return err
-	})
+	rows, err := o.rowsOf(ctx, at, o.r.cfg.Feed.ResourcesAt)
 	if err != nil {
 		return nil, err
 	}

@@ -410,6 +410,25 @@ func (f *feed) ResourcesAt(_ context.Context, key fleet.Key, at fleet.Revision) 
 	return rows, nil
 }
 
+// ChangesUpTo knows all revisions.
+func (f *feed) ChangesUpTo(_ context.Context, key fleet.Key, at fleet.Revision) (rows []fleet.Row, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.readAt++
+	if f.err != nil {
+		return nil, f.err
+	}
+	x := f.fleets[key]
+	for rev, then := range x.states {
+		for _, row := range then.rows {
+			if row.Revision == rev && rev <= at {
+				rows = append(rows, row)
+			}
+		}
+	}
+	return rows, nil
+}
+
 func (f *feed) head(key fleet.Key) fleet.Revision {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -33,6 +33,8 @@ type Feed interface {
 	// ResourcesAt tells how what changed after a revision was at it; what there was not then is
 	// deleted. fleet.ErrNotFound or fleet.ErrLimit if that is not known any more.
 	ResourcesAt(ctx context.Context, key fleet.Key, at fleet.Revision) ([]fleet.Row, error)
+	// ChangesUpTo tells what each of the newest revisions up to one changed, in any order, so many of them at most; the oldest may not be told whole.
+	ChangesUpTo(ctx context.Context, key fleet.Key, at fleet.Revision) ([]fleet.Row, error)
 }
 
 // Opener opens sealed bodies of Secrets.

@@ -28,6 +28,7 @@ func newView(c *content, v selector.Vector) *view {
 		h.choose(c, v, ref, f)
 	}
 	snap := c.snapshot(h)
+	snap.Since = snap.Revision
 	return &view{vector: v, id: viewID(c.index, v), snap: snap, target: snapshot.NewTarget(snap, nil)}
 }
 
@@ -44,6 +45,7 @@ func (v *view) next(d *difference, vector selector.Vector) *view {
 		id = viewID(d.next.index, vector)
 	}
 	snap := d.next.snapshot(h)
+	snap.Since = snap.Revision
 	if d.last.history == d.next.history {
 		snap.Follow(v.snap, len(d.changed))
 	}

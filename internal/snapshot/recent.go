@@ -29,6 +29,9 @@ func (s *Snapshot) Follow(last *Snapshot, changed int) {
 		budget += set.Len()
 	}
 	budget = max(maxRecentResources, budget/4)
+	if s.Revision <= last.Revision+1 { // else revisions were passed over
+		s.Since = last.Since
+	}
 	s.Recent = append(make(Recent, 0, len(last.Recent)+1), &Earlier{last.Revision, last.Types, changed})
 	for _, e := range last.Recent {
 		if changed += e.changed; changed > budget || len(s.Recent) == maxRecent {

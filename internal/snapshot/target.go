@@ -26,6 +26,8 @@ type Snapshot struct {
 	Sealed *Set
 	// Recent are what the view held before. Follow sets it.
 	Recent Recent
+	// Since is the revision from which on Recent has all that the view held, as far as it goes back.
+	Since fleet.Revision
 	// Unknown are names of which it is not known what one node held: of a snapshot that says
 	// what it held before.
 	Unknown []fleet.Ref

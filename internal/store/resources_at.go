@@ -37,6 +37,33 @@ UNION ALL
       ORDER BY x.revision DESC LIMIT 1) x ON true
   LIMIT 20001)`
 
+// maxRowsBack is how many changed resources ChangesUpTo tells, and one of a revision that may be told in part.
+const maxRowsBack = 1_000
+
+// selectChangesUpTo: $1 the fleet, $2 the revision.
+const selectChangesUpTo = `
+WITH head AS (
+  SELECT h.revision, h.token, h.epoch, h.compacted FROM fleet_heads h WHERE h.tenant_id = app_tenant() AND h.fleet_id = $1)
+SELECT h.revision >= $2, h.revision, h.token, h.epoch, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM head h
+UNION ALL
+(SELECT false, NULL, NULL, NULL, x.type, x.name, x.variant, x.deleted, x.revision, x.version, x.ttl_ms, x.selector, x.priority,
+        (SELECT b.body FROM bodies b WHERE b.tenant_id = x.tenant_id AND b.hash = x.body_hash), x.derived
+   FROM (SELECT r.* FROM resource_history r
+          WHERE uuid_hash(r.fleet_id) = uuid_hash($1) AND r.revision > greatest($2 - 64, (SELECT compacted FROM head)) AND r.revision <= $2
+            AND r.tenant_id IS NOT DISTINCT FROM app_tenant() AND r.fleet_id IS NOT DISTINCT FROM $1
+          ORDER BY r.revision DESC LIMIT 1001) x)`
+
+// ChangesUpTo tells what each revision up to one changed, in any order: of the newest 64, and of 1,000 resources, at most. The oldest may not be told
+// whole. A fleet that is not there, or has not come so far, is fleet.ErrNotFound. It works as the node role.
+func (s *Store) ChangesUpTo(ctx context.Context, key fleet.Key, at fleet.Revision) ([]fleet.Row, error) {
+	rows, _, err := s.changesUpTo(ctx, key, at, func() {})
+	return rows, err
+}
+
+func (s *Store) changesUpTo(ctx context.Context, key fleet.Key, at fleet.Revision, alive func()) ([]fleet.Row, fleet.Position, error) {
+	return s.earlierRows(ctx, selectChangesUpTo, 1+maxRowsBack, key, at, alive)
+}
+
 // ResourcesAt tells how what changed after a revision was at it: what there was not then is
 // deleted. A revision that is not kept, of a fleet that is not there, or of before its
 // tombstones were forgotten is fleet.ErrNotFound; one that is more than 20,000 changed
@@ -48,16 +75,21 @@ func (s *Store) ResourcesAt(ctx context.Context, key fleet.Key, at fleet.Revisio
 
 // resourcesAt also tells where the fleet was then.
 func (s *Store) resourcesAt(ctx context.Context, key fleet.Key, at fleet.Revision, alive func()) ([]fleet.Row, fleet.Position, error) {
+	return s.earlierRows(ctx, selectResourcesAt, maxRowsAt, key, at, alive)
+}
+
+// earlierRows reads rows of the history, and where the fleet is now.
+func (s *Store) earlierRows(ctx context.Context, query string, most int, key fleet.Key, at fleet.Revision, alive func()) ([]fleet.Row, fleet.Position, error) {
 	var h headAt
 	rows, err := manyIn(ctx, s, call{limit: readTimeout, lane: laneFollow}, key.Tenant,
-		func(row pgx.CollectableRow) (*fleet.Row, error) { alive(); return scanRowAt(row, &h) }, selectResourcesAt, key.Fleet.String(), int64(at))
+		func(row pgx.CollectableRow) (*fleet.Row, error) { alive(); return scanRowAt(row, &h) }, query, key.Fleet.String(), int64(at))
 	switch {
 	case err != nil:
 		return nil, fleet.Position{}, fmt.Errorf("read fleet %s at revision %d: %w", key.Fleet, at, err)
 	case !h.kept:
 		return nil, h.now, fmt.Errorf("revision %d of fleet %s is not kept: %w", at, key.Fleet, fleet.ErrNotFound)
-	case len(rows) > 1+maxRowsAt: // the first row is of the head
-		return nil, h.now, fmt.Errorf("more than %d resources changed after revision %d of fleet %s: %w", maxRowsAt, at, key.Fleet, fleet.ErrLimit)
+	case len(rows) > 1+most: // the first row is of the head
+		return nil, h.now, fmt.Errorf("more than %d resources changed after revision %d of fleet %s: %w", most, at, key.Fleet, fleet.ErrLimit)
 	}
 	out := make([]fleet.Row, 0, len(rows))
 	for _, r := range rows {

@@ -1,8 +1,10 @@
 package store_test
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
+	"slices"
 	"testing"
 
 	"fairlead/internal/fleet"
@@ -52,14 +54,53 @@ func TestResourcesAt(t *testing.T) {
 			t.Errorf("at %d: %v, want %v", at, got, want)
 		}
 	}
+	for at, want := range states { // the same, from the first revision on
+		changes, err := w.node.ChangesUpTo(t.Context(), w.key(), at)
+		w.ok(err)
+		slices.SortFunc(changes, func(a, b fleet.Row) int { return cmp.Compare(a.Revision, b.Revision) })
+		got := maps.Clone(states[1])
+		for _, r := range changes {
+			if got[key{r.Name, r.Variant}] = r.Version + string(r.Body) + r.Selector; r.Deleted {
+				delete(got, key{r.Name, r.Variant})
+			}
+		}
+		if !maps.Equal(got, want) {
+			t.Errorf("up to %d: %v, want %v", at, got, want)
+		}
+	}
 	for _, at := range []fleet.Revision{0, 10} {
 		_, err := w.node.ResourcesAt(t.Context(), w.key(), at)
 		w.is(err, fleet.ErrNotFound)
 	}
+	_, err := w.node.ChangesUpTo(t.Context(), w.key(), 10)
+	w.is(err, fleet.ErrNotFound)
 	other := w.key()
 	other.Tenant = fleet.NewTenantID()
-	_, err := w.node.ResourcesAt(t.Context(), other, 1)
+	_, err = w.node.ResourcesAt(t.Context(), other, 1)
 	w.is(err, fleet.ErrNotFound)
+	_, err = w.node.ChangesUpTo(t.Context(), other, 1)
+	w.is(err, fleet.ErrNotFound)
+}
+
+// ChangesUpTo goes back by so many revisions, and by so many resources.
+func TestChangesUpToGoesSoFar(t *testing.T) {
+	w := setup(t)
+	for i := range 70 {
+		w.apply(put(fleet.Cluster, "a", fmt.Sprint(i)))
+	}
+	rows, err := w.node.ChangesUpTo(t.Context(), w.key(), 69)
+	w.ok(err)
+	if len(rows) != 64 || slices.ContainsFunc(rows, func(r fleet.Row) bool { return r.Revision < 6 || r.Revision > 69 }) {
+		t.Errorf("%d rows, want those of 6 to 69", len(rows))
+	}
+	w.exec(`SET session_replication_role = replica`) // written behind the store's back: it is about reading
+	w.exec(`INSERT INTO resource_history SELECT (jsonb_populate_record(r, jsonb_build_object('name', 'a' || g))).* FROM resource_history r, generate_series(1, 990) g WHERE r.revision = 65`)
+	w.exec(`RESET session_replication_role`)
+	rows, err = w.node.ChangesUpTo(t.Context(), w.key(), 70)
+	w.ok(err)
+	if len(rows) != 1+1_000 || slices.ContainsFunc(rows, func(r fleet.Row) bool { return r.Revision < 60 }) {
+		t.Errorf("%d rows, want the newest 1,001", len(rows))
+	}
 }
 
 // The most that may have changed since the revision still can be read.

@@ -105,10 +105,22 @@ func (s *Standby) CatchUp(ctx context.Context, known []fleet.Known) (changes []f
 }
 
 // ResourcesAt is Store's.
-func (s *Standby) ResourcesAt(ctx context.Context, key fleet.Key, at fleet.Revision) (rows []fleet.Row, err error) {
+func (s *Standby) ResourcesAt(ctx context.Context, key fleet.Key, at fleet.Revision) ([]fleet.Row, error) {
+	return s.earlier(ctx, key, at, (*Store).resourcesAt)
+}
+
+// ChangesUpTo is Store's.
+func (s *Standby) ChangesUpTo(ctx context.Context, key fleet.Key, at fleet.Revision) ([]fleet.Row, error) {
+	return s.earlier(ctx, key, at, (*Store).changesUpTo)
+}
+
+// earlier reads of the history from the standby, else from the primary.
+func (s *Standby) earlier(ctx context.Context, key fleet.Key, at fleet.Revision,
+	of func(from *Store, ctx context.Context, key fleet.Key, at fleet.Revision, alive func()) ([]fleet.Row, fleet.Position, error),
+) (rows []fleet.Row, err error) {
 	var refused error // as the primary would refuse
 	read, err := s.read(ctx, fleet.Known{Key: key}, func(ctx context.Context, from *Store, _ head, alive func()) (now fleet.Position, err error) {
-		rows, now, err = from.resourcesAt(ctx, key, at, alive)
+		rows, now, err = of(from, ctx, key, at, alive)
 		refused = nil
 		if errors.Is(err, fleet.ErrNotFound) || errors.Is(err, fleet.ErrLimit) {
 			refused, err = err, nil
@@ -121,7 +133,8 @@ func (s *Standby) ResourcesAt(ctx context.Context, key fleet.Key, at fleet.Revis
 	case read:
 		return rows, refused
 	}
-	return s.Store.ResourcesAt(ctx, key, at)
+	rows, _, err = of(s.Store, ctx, key, at, func() {})
+	return rows, err
 }
 
 // asking reads from a standby, and tells at which place of the fleet that was. It calls alive with each row.

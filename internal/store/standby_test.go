@@ -139,7 +139,12 @@ func TestFleetsAreReadFromAStandby(t *testing.T) {
 	}
 	_, err = p.standby.ResourcesAt(t.Context(), p.key(), 77)
 	p.is(err, fleet.ErrNotFound)
-	for words, most := range map[string]int{ofContent: 29, "coalesce(x.deleted, true)": 2} {
+	rows, err = p.standby.ChangesUpTo(t.Context(), p.key(), 29)
+	p.ok(err)
+	if len(rows) != 30 {
+		t.Errorf("%d rows of 29 revisions, want 30", len(rows))
+	}
+	for words, most := range map[string]int{ofContent: 29, "coalesce(x.deleted, true)": 2, "greatest($2 - 64": 1} {
 		if primary, standby := p.servers.Asked(t, words); primary != 0 || standby < most {
 			t.Errorf("%q: asked of the primary %d times, of the standby %d times", words, primary, standby)
 		}

@@ -38,6 +38,7 @@ type StreamInfo struct {
 	Protocol   string // "delta ADS", "SotW ADS"
 	RemoteAddr string
 	Resumed    bool // the first request reports what the client holds
+	Delta      bool
 	// Aside calls what waits for the database: other streams may begin meanwhile. nil: it is just called.
 	Aside func(wait func())
 }
@@ -125,4 +126,6 @@ type LastStream struct {
 	// Before is what the node should have held at Settled, nil if that is not known or is what
 	// it should hold now.
 	Before *snapshot.Snapshot
+	// Between is what the node may have held since, and before the server knew of it; see planner.Origin.
+	Between *snapshot.Snapshot
 }

@@ -256,7 +256,7 @@ func (st *stream) attach() error {
 		return err
 	}
 	st.att, err = st.srv.cfg.Source.Attach(st.ctx, st.id, node.node, StreamInfo{
-		Protocol: st.protocol.String(), RemoteAddr: remote(st.ctx), Resumed: first.version != "" || first.versions.N > 0, Aside: st.aside,
+		Protocol: st.protocol.String(), RemoteAddr: remote(st.ctx), Resumed: first.version != "" || first.versions.N > 0, Delta: st.delta, Aside: st.aside,
 	})
 	if err != nil {
 		return err
@@ -264,7 +264,7 @@ func (st *stream) attach() error {
 	st.bell = st.att.Bell()
 	st.alarm.bell = st.bell
 	past := st.att.LastStream()
-	origin := planner.Origin{Before: past.Before}
+	origin := planner.Origin{Before: past.Before, Between: past.Between}
 	if past.Known && !st.polled { // the version that a poll reports was taken in, whatever was refused on the way (PROTOCOL rule 27)
 		origin.Past = planner.Past{Unclean: !past.Clean, Settled: past.Settled}
 	}

@@ -193,7 +193,7 @@ func (h *history) unsettled() (wrong []string, whose map[node]bool) {
 	return wrong, whose
 }
 
-// checkReceipts: what a receipt says that a client did it had done.
+// checkReceipts: what a receipt says that a client did it had done. One that polls and loses two answers is told to have probably refused them (docs/rest.md).
 func (h *history) checkReceipts(say func(string, ...any)) {
 	changed := map[string]map[int64]content{} // by tenant and revision; each write is of one name
 	index := h.index()
@@ -208,7 +208,7 @@ func (h *history) checkReceipts(say func(string, ...any)) {
 	reach := map[node]map[string]int64{} // the end of the latest span of what it has ever taken of a name
 	no := map[node]map[content]bool{}    // what it has refused
 	has := map[node]map[string]bool{}    // the names that it was told of since it was started
-	next := 0
+	unheard, next := map[node]int{}, 0   // answers that it lost one after the other; two or more stay
 	for _, o := range slices.SortedFunc(slices.Values(h.observations), func(a, b observation) int { return int(a.At - b.At) }) {
 		for ; next < len(h.notes) && h.notes[next].At < o.At; next++ {
 			n := h.notes[next]
@@ -217,6 +217,12 @@ func (h *history) checkReceipts(say func(string, ...any)) {
 			}
 			if has[n.Node] == nil || n.Did == forgot {
 				has[n.Node] = map[string]bool{}
+			}
+			switch {
+			case n.Did == lost:
+				unheard[n.Node]++
+			case n.Did == acked && unheard[n.Node] < 2:
+				unheard[n.Node] = 0
 			}
 			for _, c := range n.Contents {
 				switch n.Did {
@@ -244,7 +250,7 @@ func (h *history) checkReceipts(say func(string, ...any)) {
 				say("receipt: %v is said to have taken %s of revision %d, and has not", o.Node, c.mark(), o.Revision)
 			}
 		case string(nacked):
-			if !no[o.Node][c] {
+			if !no[o.Node][c] && unheard[o.Node] < 2 {
 				say("receipt: %v is said to have refused %s of revision %d, and has not", o.Node, c.mark(), o.Revision)
 			}
 		}

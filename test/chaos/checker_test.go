@@ -170,6 +170,21 @@ func TestWhatAClientHasIsNotGoingBack(t *testing.T) {
 	}
 }
 
+// TestWhoLosesAnswersMayBeToldToRefuse: of one that polls, and lost two after each other, that cannot be told apart. Of one that lost others it can.
+func TestWhoLosesAnswersMayBeToldToRefuse(t *testing.T) {
+	t.Parallel()
+	for does, wrong := range map[string]bool{"": true, "-": true, "-.-": true, "--": false, "--.": false, ".--": false} {
+		h := sound()
+		for _, x := range does {
+			h.client(node{"acme", "n1"}, map[rune]did{'-': lost, '.': acked}[x], "xds 0", nil)
+		}
+		h.observed(node{"acme", "n1"}, 7, "nacked")
+		if told := len(h.check()) > 0; told != wrong {
+			t.Errorf("%q: it is told as wrong: %v", does, told)
+		}
+	}
+}
+
 // refuseWrite has the write of that number not have been answered, but refused.
 func refuseWrite(h *history, number int64) {
 	for i, w := range h.writes {

@@ -178,12 +178,14 @@ func (c *proxy) poll(ctx context.Context, address string) error {
 		r.Header.Set("Authorization", "Bearer "+c.token)
 		resp, err := web.Do(r)
 		if err != nil {
+			c.h.client(c.node, lost, c.server, nil)
 			return err
 		}
 		b, err := io.ReadAll(resp.Body)
 		_ = resp.Body.Close()
 		switch {
 		case err != nil:
+			c.h.client(c.node, lost, c.server, nil)
 			return err
 		case resp.StatusCode == http.StatusNotModified:
 			continue

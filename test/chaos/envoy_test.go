@@ -241,7 +241,7 @@ func (in *installation) addEnvoys(roaming context.Context, t *testing.T, h *hist
 		for k := range each {
 			n := node{tenant.slug, fmt.Sprint("envoy-", k)}
 			e := &envoy{node: n, delta: (i+k)%2 == 0, tenant: tenant, in: in, h: h, port: world.FreePort(t), names: tenant.names, rng: draw(uint64(5000 + 10*i + k)), start: -1, ready: -1} //nolint:gosec // small
-			e.via = newVia(t, &via{node: n, addresses: in.streams(), roaming: roaming, stay: stay, h: h, rng: draw(uint64(6000 + 10*i + k))})                                               //nolint:gosec // small
+			e.via = newVia(t, &via{node: n, wires: in.wires(), roaming: roaming, stay: stay, h: h, rng: draw(uint64(6000 + 10*i + k))})                                                     //nolint:gosec // small
 			in.envoys, in.refusers[n] = append(in.envoys, e), true
 			h.join(n)
 			doc += e.own()

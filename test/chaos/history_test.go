@@ -56,6 +56,7 @@ const (
 	acked    did = "acked"
 	nacked   did = "nacked"
 	forgot   did = "forgot" // it was started again, with nothing
+	lost     did = "lost"   // an answer to a poll did not arrive
 	serves   did = "serves" // an Envoy that was started answers requests
 )
 
@@ -69,7 +70,7 @@ type note struct {
 	Did      did
 	Server   string    // where it came from
 	Contents []content // those of a response, and what it took away
-	Repair   bool      // it was sent while another one was not answered yet, by a server that takes the Envoy for stuck: it may go back
+	Repair   bool      // it was sent while another one was not answered yet, as far as the server knew, which takes the Envoy for stuck: it may go back
 }
 
 // observation is what a receipt said of a node.

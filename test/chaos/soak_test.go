@@ -337,10 +337,18 @@ func (in *installation) begin(s *server) { s.Program = in.Start(s.name, s.args..
 
 // streams are the addresses at which clients come.
 func (in *installation) streams() (addresses []string) {
-	for _, s := range in.xds {
-		addresses = append(addresses, s.clients.address)
+	for _, w := range in.wires() {
+		addresses = append(addresses, w.address)
 	}
 	return addresses
+}
+
+// wires are those on which the clients come.
+func (in *installation) wires() (wires []*wire) {
+	for _, s := range in.xds {
+		wires = append(wires, s.clients)
+	}
+	return wires
 }
 
 func (in *installation) breakables() (all []breakable) {

@@ -10,6 +10,9 @@ import (
 	"testing"
 	"time"
 
+	clusterv3 "github.com/envoyproxy/go-control-plane/envoy/config/cluster/v3"
+	endpointv3 "github.com/envoyproxy/go-control-plane/envoy/config/endpoint/v3"
+	routev3 "github.com/envoyproxy/go-control-plane/envoy/config/route/v3"
 	discoveryv3 "github.com/envoyproxy/go-control-plane/envoy/service/discovery/v3"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -17,6 +20,7 @@ import (
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/anypb"
 
 	"fairlead/internal/fleet"
 	"fairlead/test/world"
@@ -30,12 +34,12 @@ const mostBytes = 64 << 20
 type via struct {
 	discoveryv3.UnimplementedAggregatedDiscoveryServiceServer
 	node
-	address   string
-	addresses []string        // of the servers
-	roaming   context.Context //nolint:containedctx // while it lasts streams are ended by themselves
-	stay      time.Duration   // for about that long a stream stays at a server
-	h         *history
-	running   sync.WaitGroup
+	address string
+	wires   []*wire         // to the servers
+	roaming context.Context //nolint:containedctx // while it lasts streams are ended by themselves
+	stay    time.Duration   // for about that long a stream stays at a server
+	h       *history
+	running sync.WaitGroup
 
 	mu   sync.Mutex // guards what follows
 	rng  *rand.Rand
@@ -101,7 +105,11 @@ func (v *via) DeltaAggregatedResources(down grpc.BidiStreamingServer[discoveryv3
 			v.say("asks %s of %s %q, has %v, nonce %.8s %s", book.server, q.GetTypeUrl(), q.GetResourceNamesSubscribe(), q.GetInitialResourceVersions(), q.GetResponseNonce(), q.GetErrorDetail().GetMessage())
 			book.answered(q.GetTypeUrl(), q.GetResponseNonce(), q.GetErrorDetail() != nil)
 		}, func(r *discoveryv3.DeltaDiscoveryResponse) {
-			v.say("%s sends %s: %d, without %q, nonce %.8s", book.server, r.GetTypeUrl(), len(r.GetResources()), r.GetRemovedResources(), r.GetNonce())
+			var all []*anypb.Any
+			for _, res := range r.GetResources() {
+				all = append(all, res.GetResource())
+			}
+			v.say("%s sends %s, without %q, nonce %.8s", book.server, brought(r.GetTypeUrl(), all), r.GetRemovedResources(), r.GetNonce())
 			if r.GetTypeUrl() != fleet.Cluster.URL() {
 				return
 			}
@@ -128,7 +136,7 @@ func (v *via) StreamAggregatedResources(down grpc.BidiStreamingServer[discoveryv
 			v.say("asks %s of %s %q at %s, nonce %.8s %s", book.server, q.GetTypeUrl(), q.GetResourceNames(), q.GetVersionInfo(), q.GetResponseNonce(), q.GetErrorDetail().GetMessage())
 			book.answered(q.GetTypeUrl(), q.GetResponseNonce(), q.GetErrorDetail() != nil)
 		}, func(r *discoveryv3.DiscoveryResponse) {
-			v.say("%s sends %s: %d at %s, nonce %.8s", book.server, r.GetTypeUrl(), len(r.GetResources()), r.GetVersionInfo(), r.GetNonce())
+			v.say("%s sends %s at %s, nonce %.8s", book.server, brought(r.GetTypeUrl(), r.GetResources()), r.GetVersionInfo(), r.GetNonce())
 			if r.GetTypeUrl() != fleet.Cluster.URL() {
 				return
 			}
@@ -141,10 +149,33 @@ func (v *via) StreamAggregatedResources(down grpc.BidiStreamingServer[discoveryv
 	})
 }
 
+// brought says what a response has: its resources' names, of endpoints how many there are, and of a route where it goes.
+func brought(typeURL string, all []*anypb.Any) string {
+	said := []string{typeURL[strings.LastIndexByte(typeURL, '.')+1:] + ":"}
+	for _, one := range all {
+		m, err := one.UnmarshalNew()
+		if err != nil {
+			said = append(said, err.Error())
+			continue
+		}
+		switch m := m.(type) {
+		case *clusterv3.Cluster:
+			said = append(said, m.GetName())
+		case *endpointv3.ClusterLoadAssignment:
+			said = append(said, fmt.Sprintf("%s (%d)", m.GetClusterName(), len(m.GetEndpoints())))
+		case *routev3.RouteConfiguration:
+			said = append(said, fmt.Sprintf("%s %v", m.GetName(), m.GetVirtualHosts()))
+		default:
+			said = append(said, "one")
+		}
+	}
+	return strings.Join(said, " ")
+}
+
 // pass has a stream go on at a server until either side, or the time that it stays there, ends.
 func (v *via) pass(ctx context.Context, do func(context.Context, discoveryv3.AggregatedDiscoveryServiceClient, *book) error) error {
 	v.mu.Lock()
-	server, life := v.rng.IntN(len(v.addresses)), v.life
+	server, life := v.rng.IntN(len(v.wires)), v.life
 	stay := v.stay/10 + time.Duration(v.rng.ExpFloat64()*float64(v.stay))
 	v.mu.Unlock()
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -155,7 +186,7 @@ func (v *via) pass(ctx context.Context, do func(context.Context, discoveryv3.Agg
 	})
 	defer cancel(nil)
 	defer leave.Stop()
-	conn, err := grpc.NewClient("passthrough:///"+v.addresses[server], grpc.WithTransportCredentials(insecure.NewCredentials()),
+	conn, err := grpc.NewClient("passthrough:///"+v.wires[server].address, grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithDisableServiceConfig(), grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(mostBytes)))
 	if err != nil {
 		return err
@@ -164,7 +195,7 @@ func (v *via) pass(ctx context.Context, do func(context.Context, discoveryv3.Agg
 	if in, ok := metadata.FromIncomingContext(ctx); ok {
 		ctx = metadata.NewOutgoingContext(ctx, metadata.MD{"authorization": in.Get("authorization")})
 	}
-	return do(ctx, discoveryv3.NewAggregatedDiscoveryServiceClient(conn), &book{v: v, life: life, server: fmt.Sprint("xds ", server), open: map[string]response{}})
+	return do(ctx, discoveryv3.NewAggregatedDiscoveryServiceClient(conn), &book{v: v, life: life, wire: v.wires[server], server: fmt.Sprint("xds ", server), open: map[string]response{}})
 }
 
 // relay passes messages on both ways until one of them ends.
@@ -203,10 +234,12 @@ func relay[Q, R any](running *sync.WaitGroup, down grpc.BidiStreamingServer[Q, R
 type book struct {
 	v      *via
 	life   int
+	wire   *wire
 	server string
 
-	mu   sync.Mutex // guards open
+	mu   sync.Mutex // guards what follows
 	open map[string]response
+	last time.Time // when an answer went on to the wire
 }
 
 // response is one of clusters.
@@ -217,7 +250,7 @@ type response struct {
 
 func (b *book) sent(nonce string, contents []content) {
 	b.mu.Lock()
-	r := response{contents, len(b.open) > 0}
+	r := response{contents, len(b.open) > 0 || b.wire.heldSince(b.last)}
 	b.open[nonce] = r
 	b.mu.Unlock()
 	b.v.note(b.life, received, b.server, r)
@@ -230,6 +263,9 @@ func (b *book) answered(typeURL, nonce string, refused bool) {
 	b.mu.Lock()
 	r, is := b.open[nonce]
 	delete(b.open, nonce)
+	if is {
+		b.last = time.Now()
+	}
 	b.mu.Unlock()
 	switch {
 	case !is: // it subscribes to something

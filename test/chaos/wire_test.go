@@ -18,12 +18,19 @@ type wire struct {
 	lis     net.Listener
 	running sync.WaitGroup
 	lag     atomic.Int64 // time.Duration, each way
+	late    atomic.Int64 // when something went on last that had been held, in Unix nanoseconds
 
 	mu    sync.Mutex // guards what follows
 	open  chan struct{}
 	conns map[net.Conn]struct{}
 	ended chan struct{}
 }
+
+// held is for how long something is kept that was held. A server does not take a client for stuck before.
+const held = 100 * time.Millisecond
+
+// heldSince reports whether something went on since that had been held.
+func (w *wire) heldSince(t time.Time) bool { return w.late.Load() >= t.UnixNano() }
 
 func newWire(t testing.TB, network, upstream string) *wire {
 	t.Helper()
@@ -111,6 +118,7 @@ func (w *wire) pump(from, to net.Conn) {
 		if err != nil {
 			return
 		}
+		came := time.Now()
 		if lag := time.Duration(w.lag.Load()); lag > 0 {
 			select {
 			case <-time.After(lag):
@@ -119,6 +127,9 @@ func (w *wire) pump(from, to net.Conn) {
 		}
 		if !w.passes() {
 			return
+		}
+		if now := time.Now(); now.Sub(came) >= held {
+			w.late.Store(now.UnixNano())
 		}
 		if _, err := to.Write(b[:n]); err != nil {
 			return

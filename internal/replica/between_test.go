@@ -1,0 +1,85 @@
+package replica
+
+import (
+	"testing"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/snapshot"
+	"fairlead/internal/xds"
+)
+
+// TestWhatAFleetHeldBeforeTheServerCame: a client in state of the world that another server gave some revision after the one that it settled at is told
+// apart by what the fleet held then. It is read once, and not for those whose settled revision this server has seen the changes since.
+func TestWhatAFleetHeldBeforeTheServerCame(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		key, id, _ := w.newFleet(cluster("same", "1"))
+		w.feed.write(key, cluster("b", "2"), row(fleet.Route, "r", "2"))
+		w.feed.write(key, deleted(fleet.Cluster, "b"), row(fleet.Route, "r", "3"))
+		w.feed.write(key, cluster("c", "4"))
+		w.left("n", fleet.LastStream{Settled: 1})
+		come := func(node string, s xds.StreamInfo) *snapshot.Snapshot {
+			a, err := w.Attach(t.Context(), id, fleet.Node{ID: node}, s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer a.Detach(false)
+			return a.LastStream().Between
+		}
+		sotw := xds.StreamInfo{Protocol: "SotW ADS", Resumed: true}
+		between := come("n", sotw)
+		if between == nil || between.Revision != 4 || len(between.Recent) != 3 {
+			t.Fatalf("the fleet held %+v", between)
+		}
+		for _, e := range between.Recent {
+			if had := e.Types[fleet.Cluster].Get("b") != nil; had != (e.At == 2) {
+				t.Errorf("at %d it had b: %v", e.At, had)
+			}
+		}
+		asked := w.feed.readAt
+		if again := come("n", sotw); again != between || w.feed.readAt != asked {
+			t.Errorf("the next one was told %p, want %p; the database was asked %d times more", again, between, w.feed.readAt-asked)
+		}
+		w.change(key, cluster("c", "5"))                                           // which this server sees as it comes
+		if again := come("n", sotw); again != between || w.feed.readAt > asked+1 { // once for what it held
+			t.Errorf("after a change it is told %p, want %p", again, between)
+		}
+		if come("n", xds.StreamInfo{Protocol: "delta ADS", Resumed: true, Delta: true}) != nil {
+			t.Error("a client in delta reports what it holds")
+		}
+		if come("n", xds.StreamInfo{Protocol: "SotW ADS"}) != nil {
+			t.Error("a client that comes with nothing holds nothing")
+		}
+		w.left("later", fleet.LastStream{Settled: 4})
+		if come("later", sotw) != nil {
+			t.Error("all that came after revision 4 was seen")
+		}
+		w.left("clean", fleet.LastStream{Settled: 1, Clean: true})
+		if come("clean", sotw) != nil {
+			t.Error("what a stream that ended clean settled at is what the client holds")
+		}
+	})
+}
+
+// TestRevisionsThatWerePassedOverAreRead: a server that reads several revisions at once has not seen what the fleet held in between.
+func TestRevisionsThatWerePassedOverAreRead(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		key, id, _ := w.newFleet(cluster("same", "1"))
+		w.attach(id, "other")
+		w.feed.write(key, cluster("b", "2"))
+		w.change(key, deleted(fleet.Cluster, "b"))
+		w.left("n", fleet.LastStream{Settled: 1})
+		a, err := w.Attach(t.Context(), id, fleet.Node{ID: "n"}, xds.StreamInfo{Protocol: "SotW ADS", Resumed: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer a.Detach(false)
+		between := a.LastStream().Between
+		if between == nil || between.Recent[0].Types[fleet.Cluster].Get("b") == nil {
+			t.Errorf("it is told of %+v, and not of b", between)
+		}
+	})
+}
+
+func row(t fleet.Type, name, version string) fleet.Row {
+	return fleet.Row{Type: t, Name: name, Version: version, Body: []byte(version)}
+}
