@@ -48,9 +48,10 @@ var _ databases = (*xdsCells)(nil)
 
 func newXDSCells(cfg XDSConfig, cells []Cell, opener *seal.Opener, log *slog.Logger) *xdsCells {
 	x := &xdsCells{byName: map[string]*xdsCell{}, lookups: auth.NewLookups(0, cellsDoubted), stop: cfg.Drain + 20*time.Second, known: map[[32]byte]*xdsCell{}}
+	server := fleet.NewServerID()
 	counts := replica.NewStreamCounts(cfg.Streams, cfg.TenantStreams, cfg.TokenStreams)
 	for _, c := range cells {
-		own, of := cfg, stackOf{opener: opener, metrics: cfg.Metrics.Cell(c.Name), cell: c.Name, counts: counts, loads: load.Bounds{}.Part(len(cells))}
+		own, of := cfg, stackOf{opener: opener, server: server.Beside(), metrics: cfg.Metrics.Cell(c.Name), cell: c.Name, counts: counts, loads: load.Bounds{}.Part(len(cells))}
 		own.DatabaseURL, own.ListenURL, own.ReadURL = c.DatabaseURL, c.ListenURL, c.ReadURL
 		log := log.With("cell", c.Name)
 		cell := &xdsCell{name: c.Name, url: c.DatabaseURL, log: log, open: func(ctx context.Context) (*xdsStack, error) { return x.openStack(ctx, c.Name, own, of, log) }}

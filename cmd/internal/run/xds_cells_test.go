@@ -258,6 +258,41 @@ func TestTheTokenSaysTheCell(t *testing.T) {
 	s.refused(wrong, codes.Unauthenticated, "")
 }
 
+// TestAServerIsKnownInAllItsCells: its ids there are those of one process, which is what a move asks. Those of two servers are not.
+func TestAServerIsKnownInAllItsCells(t *testing.T) {
+	a, b := newCell(t, "a", storetest.New(t)), newCell(t, "b", storetest.New(t))
+	first := serveCells(t, nil, a, b)
+	first.ready("")
+	second := serveCells(t, func(c *XDSConfig) { c.SealPrivateKey = first.x.cfg.SealPrivateKey }, a)
+	second.ready("")
+	ids := map[string][]fleet.ServerID{}
+	for _, c := range []*cellOf{a, b} {
+		first.until("the servers have leases", func() bool {
+			c.with(func(st *store.Store) error {
+				xs, _, err := st.XDSServers(t.Context(), store.ServerFilter{})
+				ids[c.name] = nil
+				for _, x := range xs {
+					ids[c.name] = append(ids[c.name], x.ID)
+				}
+				return err
+			})
+			return len(ids[c.name]) == map[string]int{"a": 2, "b": 1}[c.name]
+		})
+	}
+	same := 0
+	for _, id := range ids["a"] {
+		if id.SameServer(ids["b"][0]) {
+			same++
+		}
+		if id == ids["b"][0] {
+			t.Error("what it says in one cell could be taken for what it said in the other")
+		}
+	}
+	if same != 1 || ids["a"][0].SameServer(ids["a"][1]) {
+		t.Errorf("of %v %d are of the server of %v", ids["a"], same, ids["b"])
+	}
+}
+
 // TestT08_CellsShareTheStreamsOfAProcess: its limits are not multiplied.
 func TestT08_CellsShareTheStreamsOfAProcess(t *testing.T) {
 	a, b := newCell(t, "a", storetest.New(t)), newCell(t, "b", storetest.New(t))

@@ -36,6 +36,7 @@ type xdsStack struct {
 // stackOf is what a stack is given besides the configuration of its server.
 type stackOf struct {
 	opener  *seal.Opener
+	server  fleet.ServerID    // of the process in the database
 	metrics *metrics.Registry // of the database
 	// Of one of several databases; zero: there is one.
 	cell   string
@@ -93,7 +94,7 @@ func (x *xdsStack) feed() replica.Feed {
 }
 
 func (x *xdsStack) wire() (err error) {
-	x.recorder, err = delivery.New(delivery.Config{Server: fleet.NewServerID(), Name: x.cfg.Name, Sink: leased{x.store, x.load}, Logger: x.log, Metrics: x.of.metrics.Delivery, Traces: x.cfg.Traces})
+	x.recorder, err = delivery.New(delivery.Config{Server: x.of.server, Name: x.cfg.Name, Sink: leased{x.store, x.load}, Logger: x.log, Metrics: x.of.metrics.Delivery, Traces: x.cfg.Traces})
 	if err != nil {
 		return err
 	}
