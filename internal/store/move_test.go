@@ -320,8 +320,8 @@ func TestALeftoverOfAnEarlierMoveIsNotServed(t *testing.T) {
 	_, err = store.MoveTenant(t.Context(), m.move())
 	m.is(err, fleet.ErrConflict)
 	m.is(store.BackOutMove(t.Context(), m.move()), fleet.ErrConflict)
-	m.isAt(m.app, m.token, store.TokenMoving)
-	m.isAt(m.target.app, m.token, store.TokenMoving)
+	m.isAt(m.app, m.token, store.TokenGone)
+	m.isAt(m.target.app, m.token, store.TokenArriving)
 
 	left := store.Move{From: m.target.db.Owner, To: third.Owner, Tenant: m.tenant.String()}
 	_, err = store.ForgetMoved(t.Context(), left)
@@ -495,7 +495,7 @@ func TestWhatAPurgedTenantHasLeftIsForgotten(t *testing.T) {
 	_, err := store.MoveTenant(t.Context(), m.move())
 	m.ok(err)
 	m.ok(m.target.app.DeleteTenant(t.Context(), m.tenant, actor))
-	m.isAt(m.app, m.token, store.TokenMoving)
+	m.isAt(m.app, m.token, store.TokenGone)
 	m.isAt(m.target.app, m.token, store.TokenDeleted)
 	m.target.exec(`UPDATE tenants SET deleted_at = deleted_at - interval '31 days'`)
 	if got := m.target.compactDue(); got.Purged == 0 || got.Failed != 0 {
