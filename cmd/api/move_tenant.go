@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
+	"os"
 	"strings"
 	"time"
 
@@ -22,6 +24,8 @@ type moveTenantCommand struct {
 	Forget  bool `name:"forget" xor:"instead" help:"Instead: remove what a tenant that has moved left in the cell that it came from."`
 	Purged  bool `name:"purged" help:"With --forget: the cell that the tenant has moved to has deleted it and purged it since, as you know. What the other cell has is the last of it."`
 	run.Database
+
+	Warnings io.Writer `kong:"-"` // nil: os.Stderr
 }
 
 // Run moves the tenant, or does what is asked for instead.
@@ -59,6 +63,13 @@ func (c *moveTenantCommand) Run(ctx context.Context) (err error) {
 		return nil
 	}
 	done, err := store.MoveTenant(ctx, m)
+	if len(done.Left) > 0 {
+		to := c.Warnings
+		if to == nil {
+			to = os.Stderr
+		}
+		fmt.Fprintln(to, c.left(done.Left))
+	}
 	if err != nil {
 		return err
 	}
@@ -69,6 +80,21 @@ func (c *moveTenantCommand) Run(ctx context.Context) (err error) {
 	fmt.Printf("tenant %s has moved: %d rows. Its writes were refused for %v, and no cell served it for %v\n", done.Slug, done.Rows,
 		done.Refused.Round(time.Millisecond), done.Unknown.Round(time.Millisecond))
 	return nil
+}
+
+// left warns of streams that did not end in time.
+func (c *moveTenantCommand) left(open []store.OpenStreams) string {
+	n, servers := 0, make([]string, len(open))
+	for i, o := range open {
+		n += o.Streams
+		servers[i] = o.String()
+	}
+	what := fmt.Sprintf("%d streams of the tenant were", n)
+	if n == 1 {
+		what = "1 stream of the tenant was"
+	}
+	return fmt.Sprintf("warning: after --drain=%v %s still open at the cell %s: %s. What these proxies reported later is not in the cell %s. "+
+		"They are served there as soon as they connect again: restart a server that does not end its streams", c.Drain, what, c.From, strings.Join(servers, ", "), c.To)
 }
 
 // cellURL returns the URL of a cell that a flag names.

@@ -1,11 +1,52 @@
 package main
 
 import (
+	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"fairlead/internal/fleet"
+	"fairlead/internal/store"
+	"fairlead/internal/store/storetest"
 )
+
+// A move says what it could not know better than the operator: which server does not know the target, and which streams did not end in time.
+func TestAMoveTellsOfServers(t *testing.T) {
+	t.Parallel()
+	from, to := storetest.New(t), storetest.New(t)
+	key := fleet.Key{}
+	key.Tenant, key.Fleet = from.TenantWithFleet(t)
+	path := filepath.Join(t.TempDir(), "owners.yaml")
+	if err := os.WriteFile(path, fmt.Appendf(nil, "cells:\n- {name: eu-1, database_url: %q}\n- {name: eu-2, database_url: %q}\n", from.Owner, to.Owner), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	server, source := fleet.NewServerID(), from.NodeStore(t)
+	term, err := source.Lease(t.Context(), server, "host-a", time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := source.Report(t.Context(), fleet.Status{Key: key, Server: server, Term: term, Nodes: []fleet.NodeStatus{{Node: "n", Connected: true, Streams: 3}}}); err != nil {
+		t.Fatal(err)
+	}
+	var warnings bytes.Buffer
+	move := &moveTenantCommand{Tenant: key.Tenant.String(), Cells: path, From: "eu-1", To: "eu-2", Drain: 10 * time.Millisecond, Warnings: &warnings}
+	if err := move.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "1 xDS server that serves the source eu-1 does not know the target eu-2: host-a ("+server.String()+")") || warnings.Len() > 0 {
+		t.Errorf("%v %s", err, &warnings)
+	}
+	if _, err := to.NodeStore(t).LeaseWith(t.Context(), server.Beside(), "host-a", time.Hour, store.ServerLoad{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := move.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if want := "warning: after --drain=10ms 3 streams of the tenant were still open at the cell eu-1: 3 on host-a (" + server.String() + ")."; !strings.HasPrefix(warnings.String(), want) {
+		t.Errorf("%s: want %s", &warnings, want)
+	}
+}
 
 // The cells of both commands are named in a file that nobody else may read, and no error holds any of its URLs.
 func TestCommandsFindTheirCells(t *testing.T) {

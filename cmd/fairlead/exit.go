@@ -125,6 +125,17 @@ type unsureError struct {
 	key string // the Idempotency-Key that makes a repeat safe
 }
 
+// words say what is not known. Where the last attempt did nothing, as its answer says, that is about the attempts before it.
+func (e *unsureError) words() string {
+	const repeat = "Repeat the command with --idempotency-key %s: it is then made once, not twice."
+	open := "It is not known whether the change was stored. "
+	var p *problem
+	if errors.As(e.err, &p) && didNothing(p.Code, int(p.Status)) {
+		open = "That is of the last attempt. It is not known whether an earlier one stored the change. "
+	}
+	return open + fmt.Sprintf(repeat, plain(e.key))
+}
+
 func (e *unsureError) Error() string { return e.err.Error() }
 
 func (e *unsureError) Unwrap() error { return e.err }
@@ -157,7 +168,7 @@ func (sh *shell) fail(ctx context.Context, err error) int {
 	}
 	var unsure *unsureError
 	if errors.As(err, &unsure) {
-		fmt.Fprintf(sh.err, "It is not known whether the change was stored. Repeat the command with --idempotency-key %s: it is then made once, not twice.\n", plain(unsure.key))
+		fmt.Fprintln(sh.err, unsure.words())
 	}
 	var waiting *waitError
 	if errors.As(err, &waiting) {

@@ -75,11 +75,17 @@ func undone(resp *http.Response) bool {
 		return false
 	}
 	var p client.Problem
-	return json.NewDecoder(io.LimitReader(resp.Body, 64<<10)).Decode(&p) == nil && (p.Code == codeTimeout || resp.StatusCode == http.StatusTooManyRequests)
+	return json.NewDecoder(io.LimitReader(resp.Body, 64<<10)).Decode(&p) == nil && didNothing(p.Code, resp.StatusCode)
 }
 
-// codeTimeout is of a 503 after which nothing was done.
-const codeTimeout = "timeout"
+// didNothing reports whether a problem with this code says that the request had no effect, though its status is one that leaves that open.
+func didNothing(code string, status int) bool {
+	switch code {
+	case "timeout", "database_full", "tenant_moving", "tenant_elsewhere":
+		return true
+	}
+	return status == http.StatusTooManyRequests
+}
 
 func repeatable(req *http.Request) bool {
 	return req.Method == http.MethodGet || req.Header.Get("Idempotency-Key") != "" || strings.HasSuffix(req.URL.Path, "/plan")

@@ -158,7 +158,7 @@ func (s *session) unsure(err error) bool {
 	case errors.As(err, &late):
 		return true
 	case errors.As(err, &p):
-		if p.Code == codeTimeout || p.Status == http.StatusTooManyRequests {
+		if didNothing(p.Code, int(p.Status)) {
 			return *s.doubt
 		}
 		return p.Status >= 500 || p.Code == "in_flight"

@@ -84,20 +84,27 @@ It is not known whether the change was stored. Repeat the command with --idempot
 	}
 }
 
-// After a timeout nothing was done; what came before it may have been.
-func TestATimeoutLeavesNothingOpen(t *testing.T) {
+// After these answers nothing was done; what came before them may have been, and the last line says of which attempt that is.
+func TestAnAnswerThatNothingWasDoneLeavesNothingOpen(t *testing.T) {
 	t.Parallel()
 	const open = "It is not known whether the change was stored."
-	timeout := problemReply(http.StatusServiceUnavailable, "timeout", "other writes of the fleet took more than the 2s")
-	timeout.header["Retry-After"] = "5"
-	for _, c := range []struct {
-		replies []reply
-		open    bool
-	}{{[]reply{timeout}, false}, {[]reply{timeout, timeout}, false}, {[]reply{unavailable(), timeout}, true}, {[]reply{{drop: true}, timeout}, true}} {
-		w := setup(t)
-		w.on("POST", "/apply", c.replies...)
-		if r := w.run("apply", "-f", w.file("a.yaml", oneCluster)); r.code != exitFailed || strings.Contains(r.err, open) != c.open {
-			t.Errorf("after %d answers: %d, %s", len(c.replies), r.code, r.err)
+	const earlier = "That is of the last attempt. It is not known whether an earlier one stored the change. Repeat the command with --idempotency-key k1: it is then made once, not twice.\n"
+	for code, detail := range map[string]string{
+		"timeout": "other writes of the fleet took more than the 2s", "tenant_moving": "the tenant is being moved to another cell, and nothing was done: repeat the request",
+		"tenant_elsewhere": "the tenant has moved to a cell that this server does not know", "database_full": "the database has no room on its disk, and nothing was done",
+	} {
+		nothing := problemReply(http.StatusServiceUnavailable, code, detail)
+		nothing.header["Retry-After"] = "5"
+		for _, c := range []struct {
+			replies []reply
+			open    bool
+		}{{[]reply{nothing}, false}, {[]reply{nothing, nothing}, false}, {[]reply{unavailable(), nothing}, true}, {[]reply{{drop: true}, nothing}, true}} {
+			w := setup(t)
+			w.on("POST", "/apply", c.replies...)
+			r := w.run("apply", "-f", w.file("a.yaml", oneCluster), "--idempotency-key", "k1")
+			if r.code != exitFailed || strings.Contains(r.err, open) || strings.HasSuffix(r.err, earlier) != c.open {
+				t.Errorf("%s after %d answers: %d, %s", code, len(c.replies), r.code, r.err)
+			}
 		}
 	}
 }

@@ -14,6 +14,22 @@ type ServerID [16]byte
 // NewServerID returns a fresh id.
 func NewServerID() ServerID { return ServerID(newUUIDv7()) }
 
+// Beside is the id of the same process in another database. It is another one, so that what a server says in one cell is never taken for what it said in another, where a
+// tenant has brought that along.
+func (s ServerID) Beside() ServerID {
+	id := NewServerID()
+	copy(id[:sameServer], s[:sameServer])
+	return id
+}
+
+// SameServer reports whether two ids are of one process.
+func (s ServerID) SameServer(o ServerID) bool {
+	return [sameServer]byte(s[:sameServer]) == [sameServer]byte(o[:sameServer])
+}
+
+// sameServer is how many bytes the ids of a process in several databases have in common: the time, and 42 random bits.
+const sameServer = 12
+
 // ParseServerID reads the canonical 36-character form.
 func ParseServerID(s string) (ServerID, error) { b, err := parseUUID(s); return ServerID(b), err }
 

@@ -64,10 +64,15 @@ func (a *API) find(ctx context.Context, c *call, cred credential) lookedUp {
 	}
 	var f lookedUp
 	err := a.lookUp(ctx, c.remote, func(ctx context.Context) error {
-		f = a.ask(ctx, cred)
+		if f = a.ask(ctx, cred); f.err != nil || !f.same() { // another cell may have its tenant
+			f.place(ctx)
+		}
 		return f.err
 	})
-	f.err = err
+	if f.err = err; errors.Is(err, errOnItsWay) || errors.Is(err, errGone) {
+		a.lookups.Doubt(c.remote, time.Now())
+		f.err = errElsewhere(err)
+	}
 	return f
 }
 
@@ -118,9 +123,13 @@ func (c *Cells) find(ctx context.Context, address string, cred credential) looke
 	return f
 }
 
-// errElsewhere: a cell that could not be asked may have the token, or a tenant is between two cells. Who has no token is told no more than that.
+// errElsewhere: a cell that could not be asked may have the token, a tenant is between two cells, or in one that this server does not know. Who has no token is told
+// no more than that.
 func errElsewhere(cause error) *problem {
-	p := refuse(http.StatusServiceUnavailable, "unavailable", "it cannot be told now whose token or session this is: a part of the installation does not answer, or a tenant is being moved; repeat the request")
+	p := refuse(http.StatusServiceUnavailable, "tenant_elsewhere", "the tenant has moved to another cell, which this server does not know, and nothing was done: its operator has to give it a --cells-file (FAIRLEAD_CELLS_FILE) that names that cell")
+	if !errors.Is(cause, errGone) {
+		p = refuse(http.StatusServiceUnavailable, "unavailable", "it cannot be told now whose token or session this is: a part of the installation does not answer, or a tenant is being moved; repeat the request")
+	}
 	p.retry, p.cause = retryAfter, cause
 	return p
 }
@@ -160,7 +169,8 @@ func (c *Cells) askAll(ctx context.Context, cred credential) lookedUp {
 // heard is what cells have said.
 type heard struct {
 	found          lookedUp
-	away, onItsWay error // of one that could not be asked, of one whose tenant moves
+	away, onItsWay error // of one that could not be asked, of one that is about to have the tenant
+	gone           error // of one that has what the tenant has left
 	wrong          bool  // one knows the id, with another secret
 	twice          bool  // two know it, all of it
 	deleted        bool  // one has deleted the tenant
@@ -176,6 +186,8 @@ func (h *heard) hear(f lookedUp) {
 		h.deleted = true
 	case errors.Is(f.err, errOnItsWay):
 		h.onItsWay = f.err
+	case errors.Is(f.err, errGone):
+		h.gone = f.err
 	case !errors.Is(f.err, fleet.ErrNotFound):
 		h.away = f.err
 	}
@@ -190,8 +202,11 @@ func (h *heard) all() lookedUp {
 	case h.found.err == nil:
 	case h.away != nil:
 		h.found.err = h.away
-	case h.onItsWay != nil && !h.wrong && !h.deleted:
+	case h.wrong || h.deleted:
+	case h.onItsWay != nil:
 		h.found.err = h.onItsWay
+	case h.gone != nil:
+		h.found.err = h.gone
 	}
 	return h.found
 }
@@ -215,7 +230,7 @@ func (x *cell) ask(ctx context.Context, cred credential) lookedUp {
 		x.away.Store(0)
 	case errors.Is(ctx.Err(), context.Canceled): // another cell has it
 	default:
-		if !errors.Is(f.err, errOnItsWay) {
+		if !errors.Is(f.err, errOnItsWay) && !errors.Is(f.err, errGone) {
 			x.away.Store(time.Now().UnixNano())
 		}
 		f.err = fmt.Errorf("cell %s: %w", x.name, f.err)
@@ -235,6 +250,8 @@ func (f *lookedUp) read(ctx context.Context) {
 var (
 	// errOnItsWay tells that a tenant is between two cells.
 	errOnItsWay = fmt.Errorf("the tenant is being moved: %w", fleet.ErrUnavailable)
+	// errGone tells that a cell has what a tenant has left. Where no cell is about to have the tenant, it is in one that this server does not know.
+	errGone = fmt.Errorf("the tenant has moved to another cell: %w", fleet.ErrUnavailable)
 	// errTwice tells that two cells serve the tenant, which a move never comes to. None is believed: what is written in one the other has not.
 	errTwice = fmt.Errorf("two cells serve the tenant: %w", fleet.ErrUnavailable)
 	// errDeleted is told nobody: another cell may have what the tenant has left there, and it is on its way to none.
@@ -253,8 +270,10 @@ func (f *lookedUp) place(ctx context.Context) {
 	case f.err == nil && f.same():
 	case err != nil:
 		f.err = err
-	case at == store.TokenMoving:
+	case at == store.TokenArriving:
 		f.err = errOnItsWay
+	case at == store.TokenGone:
+		f.err = errGone
 	case at == store.TokenDeleted:
 		f.err = errDeleted
 	case f.err == nil:

@@ -271,7 +271,7 @@ func TestATenantMovesToAnotherCell(t *testing.T) {
 	place(x.eu, "gone")
 	for range 2 {
 		x.eu.whoamiOf(token).isProblem(503, "unavailable", "")
-		session.do(http.MethodGet, "/v1/whoami", "").isProblem(503, "unavailable", "")
+		session.do(http.MethodGet, "/v1/whoami", "").isProblem(503, "tenant_elsewhere", "") // which has not come along
 	}
 	place(x.us, "here")
 	for range 2 {
@@ -408,5 +408,5 @@ func TestATokenOfATenantThatWasDeletedAfterItsMove(t *testing.T) {
 	x.us.whoamiOf(token).is(200, nil)
 	must(t, x.us.store.DeleteTenant(t.Context(), x.us.tenant.ID, tester))
 	x.us.whoamiOf(token).isProblem(401, "unauthenticated", "")
-	session.do(http.MethodGet, "/v1/whoami", "").isProblem(503, "unavailable", "") // which the other cell does not know
+	session.do(http.MethodGet, "/v1/whoami", "").isProblem(503, "tenant_elsewhere", "") // which the other cell does not know
 }

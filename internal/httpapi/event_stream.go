@@ -263,7 +263,7 @@ func holderOf(c *call) live.Holder {
 // movedAtEnd tells a token that has ended from one that another cell knows by now, or is about to. Whoever comes with that again is served: nothing of theirs has
 // ended, and a browser keeps its cookie. Where it cannot be asked neither is said.
 func (a *API) movedAtEnd(ctx context.Context, with live.Holder, end live.End) live.End {
-	if a.cells == nil || end != live.EndToken && end != live.EndSession {
+	if end != live.EndToken && end != live.EndSession {
 		return end
 	}
 	id := with.Token
@@ -275,7 +275,7 @@ func (a *API) movedAtEnd(ctx context.Context, with live.Holder, end live.End) li
 	switch at, err := a.store.Place(ctx, id); {
 	case err != nil:
 		return live.EndDatabase
-	case at == store.TokenMoving:
+	case at.Elsewhere():
 		return live.EndMoved
 	}
 	return end

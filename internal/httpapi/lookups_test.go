@@ -47,6 +47,36 @@ func TestT07_BadAPITokensCostNoSecondQuery(t *testing.T) {
 	}
 }
 
+// TestT07_AServerOfOneDatabaseAsksWhereATenantIs of a wrong secret as of an unknown id: two calls each, and none when they come again. Of a good token it does not ask.
+func TestT07_AServerOfOneDatabaseAsksWhereATenantIs(t *testing.T) {
+	t.Parallel()
+	db, registry := storetest.New(t), metrics.New(metrics.API, metrics.Config{})
+	w := setupOn(t, db, db.Open(t, store.Config{URL: db.App, Metrics: registry.Database(metrics.API)}))
+	cost := func(token string, want int) float64 {
+		t.Helper()
+		calls := func() float64 {
+			return metricstest.Value(t, registry, `fairlead_database_call_seconds_count{lane="request",program="api"}`)
+		}
+		before := calls()
+		if a := w.whoamiOf(token); a.status != want {
+			t.Errorf("%d %s, want %d", a.status, a.body, want)
+		}
+		return calls() - before
+	}
+	_, unknown, _ := auth.NewAPIToken(auth.KindAPI)
+	wrong := withOtherSecret(t, w)
+	if of, none := cost(wrong, 401), cost(unknown, 401); of != 2 || none != 2 {
+		t.Errorf("a wrong secret costs %v calls, an unknown id %v", of, none)
+	}
+	if of, none := cost(wrong, 401), cost(unknown, 401); of != 0 || none != 0 {
+		t.Errorf("again a wrong secret costs %v calls, an unknown id %v", of, none)
+	}
+	cost(w.owner, 200) // what is kept of the tenant is read with it
+	if known, fresh := cost(w.owner, 200), cost(w.token(w.tenant, auth.RoleViewer, nil), 200); known != fresh {
+		t.Errorf("a good token costs %v calls at first, and %v later", fresh, known)
+	}
+}
+
 // begun begins a look-up, which has read what is there when begun returns, and ends when the one who began it lets it.
 func begun[K comparable, V any](t *testing.T, s *compute.Shared[K, V], k K, find func(context.Context) (V, error)) (let func()) {
 	t.Helper()

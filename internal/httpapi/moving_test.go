@@ -2,9 +2,12 @@ package httpapi
 
 import (
 	"net/http"
+	"strings"
 	"testing"
+	"time"
 
 	"fairlead/internal/auth"
+	"fairlead/internal/httpapi/live"
 )
 
 // TestATenantThatIsMovingIsTold: its writes are to be repeated at once, by whichever way they come; what is read is answered.
@@ -24,6 +27,56 @@ func TestATenantThatIsMovingIsTold(t *testing.T) {
 		}
 	}
 	w.do(http.MethodGet, w.at("resources", "clusters", "a"), "").is(200, nil)
+}
+
+// TestATenantInACellThatTheServerDoesNotKnow: by servers of one database and of several its tokens and sessions are answered alike, with what is to be changed and not as wrong
+// ones. A browser keeps its cookie, and a token that is unknown is refused.
+func TestATenantInACellThatTheServerDoesNotKnow(t *testing.T) {
+	t.Parallel()
+	for name, w := range map[string]*world{"one database": setup(t), "several": setupCells(t).eu} {
+		page := w.signedIn(w.owner)
+		w.whoamiOf(w.owner).is(200, nil)
+		late := w.token(w.tenant, auth.RoleViewer, nil)
+		w.db.Exec(t, `UPDATE tenants SET place = 'gone' WHERE id = $1`, w.tenant.ID.String())
+		for range 2 {
+			for what, a := range map[string]answer{
+				"a token": w.whoamiOf(w.owner), "a new token": w.whoamiOf(late), "a session": page.do(http.MethodGet, "/v1/whoami", ""),
+				"a sign-in": w.do(http.MethodPost, "/v1/session", `{"token": "`+late+`"}`, "Authorization", ""),
+				"a write":   w.do(http.MethodPut, w.at("resources", "clusters", "b"), asDocument(cluster("b"))),
+			} {
+				p := a.isProblem(503, "tenant_elsewhere", "")
+				if a.header.Get("Retry-After") != "1" || a.header.Get("Set-Cookie") != "" || a.header.Get("WWW-Authenticate") != "" {
+					t.Errorf("%s, %s: %v", name, what, a.header)
+				}
+				for _, says := range []string{"which this server does not know", "--cells-file", "nothing was done"} {
+					if !strings.Contains(deref(p.Detail), says) {
+						t.Errorf("%s, %s: %q does not say %q", name, what, deref(p.Detail), says)
+					}
+				}
+			}
+		}
+		_, unknown, _ := auth.NewAPIToken(auth.KindAPI)
+		w.whoamiOf(unknown).isProblem(401, "unauthenticated", "")
+		w.db.Exec(t, `UPDATE tenants SET place = 'arriving' WHERE id = $1`, w.tenant.ID.String())
+		w.whoamiOf(late).isProblem(503, "unavailable", "")
+		w.db.Exec(t, `UPDATE tenants SET place = 'here' WHERE id = $1`, w.tenant.ID.String())
+		page.whoami()
+		w.whoamiOf(late).is(200, nil)
+	}
+}
+
+// TestWhoWaitsAtAServerOfOneDatabase while the tenant moves is not refused: the token is as good as before, in the other cell.
+func TestWhoWaitsAtAServerOfOneDatabase(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	page := w.signedIn(w.owner)
+	byToken, ofPage := w.follow(""), w.follow("", page.headers()...)
+	w.db.Exec(t, `UPDATE tenants SET place = 'gone' WHERE id = $1`, w.tenant.ID.String())
+	for _, s := range []*stream{byToken, ofPage} {
+		if last := s.endWithin(time.Minute); last != ": "+string(live.EndMoved) {
+			t.Errorf("a stream says at last %q", last)
+		}
+	}
 }
 
 // TestASignInBesideATenantThatIsMoving: the session whose cookie came along cannot be ended now, and keeps nobody from signing in to another tenant.

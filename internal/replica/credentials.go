@@ -18,6 +18,9 @@ var ErrUnknown = fmt.Errorf("the node token is not known here: create a node cre
 // ErrMoved ends the streams of a tenant that another database has by now: its proxies connect again, and are served from there.
 var ErrMoved = fmt.Errorf("the tenant has moved; connect again: %w", fleet.ErrUnavailable)
 
+// ErrElsewhere is said of a token whose tenant has moved to a cell that the server does not have.
+var ErrElsewhere = fmt.Errorf("the tenant has moved to another cell, which this server does not know: its operator has to give it a --cells-file (FAIRLEAD_CELLS_FILE) that names that cell: %w", fleet.ErrUnavailable)
+
 // Why a stream ends, or does not begin. The texts are for whoever reads the proxy's log.
 var (
 	errGone    = fmt.Errorf("the fleet was deleted: %w", fleet.ErrForbidden)
@@ -68,7 +71,7 @@ func (r *Replica) identify(ctx context.Context, id fleet.CredentialID, sent [32]
 	}
 	if why != nil {
 		why = deniedFor(key, c, why)
-		if r.cfg.Moving == nil || !errors.Is(why, ErrUnknown) { // else another database may know it
+		if r.cfg.Moving == nil || r.cfg.Elsewhere != nil || !errors.Is(why, ErrUnknown) { // else another database may know it
 			r.lookups.Reject(sent, xds.RemoteAddr(ctx), why, time.Now())
 		}
 		return xds.Identity{}, why
@@ -136,15 +139,41 @@ func (r *Replica) findCredential(ctx context.Context, id fleet.CredentialID, sen
 	}
 	asked := time.Now()
 	key, c, err = r.cfg.Feed.FindNodeCredential(ctx, id)
-	switch {
-	case errors.Is(err, fleet.ErrNotFound):
-		return fleet.Key{}, fleet.Credential{}, nil
-	case err != nil:
+	if errors.Is(err, fleet.ErrNotFound) {
+		key, c, err = fleet.Key{}, fleet.Credential{}, nil
+	}
+	if err != nil {
 		r.log.Debug("find a node credential", "credential", id, "error", err)
-		return key, c, fmt.Errorf("the node token cannot be checked now, the database does not answer: try again: %w", fleet.ErrUnavailable)
+		return key, c, errUnchecked
+	}
+	if !auth.Equal(c.Hash, sent) {
+		if err := r.elsewhere(ctx, id); err != nil {
+			return fleet.Key{}, fleet.Credential{}, err
+		}
+	}
+	if c.ID == (fleet.CredentialID{}) {
+		return key, c, nil
 	}
 	r.finds.put(id, find{key, c}, asked)
 	return key, c, nil
+}
+
+var errUnchecked = fmt.Errorf("the node token cannot be checked now, the database does not answer: try again: %w", fleet.ErrUnavailable)
+
+// elsewhere is why a token that the database does not know, or not with this secret, is not turned away: another database has its tenant, or may.
+func (r *Replica) elsewhere(ctx context.Context, id fleet.CredentialID) error {
+	if r.cfg.Elsewhere == nil {
+		return nil
+	}
+	why, err := r.cfg.Elsewhere(ctx, id)
+	if err != nil {
+		r.log.Debug("find where the tenant of a node credential is", "credential", id, "error", err)
+		return errUnchecked
+	}
+	if why != nil {
+		r.lookups.Doubt(xds.RemoteAddr(ctx), time.Now())
+	}
+	return why
 }
 
 // foundFor is for how long what the database said of a credential is believed, of a fleet that is not held. A revocation is seen that much later.

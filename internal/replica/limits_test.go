@@ -168,6 +168,46 @@ func TestT07_AWrongSecretGoesTheWayOfAnUnknownId(t *testing.T) {
 	})
 }
 
+// TestT07_ATenantElsewhereIsAskedForOnceForEachToken: where a database may have lost a tenant to another, a wrong secret is asked about like an unknown id. What is refused costs
+// no second question for a minute. A token whose tenant is elsewhere is not remembered as a wrong one, and a good one is asked about never.
+func TestT07_ATenantElsewhereIsAskedForOnceForEachToken(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		key, _, good := w.newFleet(cluster("c", "1"))
+		known, wrong := w.newCredential(key, "*", time.Time{})
+		w.feed.credential(key, fleet.Credential{ID: known.Credential, Hash: auth.Hash("another secret"), Nodes: "*"})
+		_, unknown, _ := auth.NewNodeToken(time.Time{})
+		gone, left, _ := auth.NewNodeToken(time.Time{})
+		asked, away := 0, error(nil)
+		w.cfg.Elsewhere = func(_ context.Context, id fleet.CredentialID) (why, err error) {
+			asked++
+			if id == gone {
+				why = ErrElsewhere
+			}
+			return why, away
+		}
+		ask := func(what, token string, questions int, want error) {
+			t.Helper()
+			before := asked
+			if _, err := w.Authenticate(t.Context(), token); !errors.Is(err, want) || asked-before != questions {
+				t.Errorf("%s: %d questions, %v, want %d and %v", what, asked-before, err, questions, want)
+			}
+		}
+		away = fleet.ErrUnavailable
+		ask("an unknown id while it cannot be asked", unknown, 1, fleet.ErrUnavailable)
+		away = nil
+		ask("the good one", good, 0, nil)
+		for range 2 {
+			ask("one whose tenant is elsewhere", left, 1, ErrElsewhere)
+		}
+		ask("an unknown id", unknown, 1, ErrUnknown)
+		ask("a wrong secret", wrong, 1, ErrUnknown)
+		ask("an unknown id again", unknown, 0, ErrUnknown)
+		ask("a wrong secret again", wrong, 0, ErrUnknown)
+		gone = fleet.CredentialID{} // it came back
+		ask("one whose tenant is elsewhere no more", left, 1, ErrUnknown)
+	})
+}
+
 // TestT08_AFloodOfWrongSecretsBlocksNoGoodToken: of the very credential that it guesses at.
 func TestT08_AFloodOfWrongSecretsBlocksNoGoodToken(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {

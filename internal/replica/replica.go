@@ -77,9 +77,11 @@ type Config struct {
 	// once; 0: 20,000, as many as a server has streams. One more may come each 100 ms.
 	NewNodes int
 
-	// Moving is of one of several databases, nil: there is one. It tells whether another database has the tenant that this one knows the credential of, or
-	// is about to.
+	// Moving tells whether another database has the tenant that this one knows the credential of, or is about to; nil: none can.
 	Moving func(context.Context, fleet.CredentialID) (bool, error)
+	// Elsewhere is of a server of one database: why a token that the database does not know is not refused, as of a tenant that has moved, else nil. nil: nobody tells, or
+	// there are several databases, and who asks all of them tells it.
+	Elsewhere func(context.Context, fleet.CredentialID) (why, err error)
 	// Counts are of the streams of all databases; nil: of this Replica's alone.
 	Counts *StreamCounts
 

@@ -38,6 +38,7 @@ type Moved struct {
 	Already bool          // the target had the tenant, and nothing was done
 	Refused time.Duration // for how long writes were refused, of this run
 	Unknown time.Duration // for how long neither cell knew the tenant's tokens, of this run
+	Left    []OpenStreams // streams at the source whose end was not told within Move.Drain: what their proxies report later is not in the target
 }
 
 // moveSteps are the steps at which Move.At is called, in their order.
@@ -46,7 +47,7 @@ var moveSteps = []string{"leaving", "quiet", "cleared", "copied", "arriving", "v
 // MoveTenant has another cell serve a tenant: rows, revisions and tokens are the same there. Writes of the tenant are refused meanwhile (ErrMoving), what is read and
 // served goes on until the source is gone. Where it ends early the tenant stays as it is at that step, and is served by one of the two at most. The next run clears
 // what the target has and begins again. Once the source is gone it goes on instead. A target that has the tenant or its slug, and cells whose schema is not this
-// program's, are fleet.ErrConflict.
+// program's, are fleet.ErrConflict. So is an xDS server of the source that has no lease in the target, until the source is gone.
 func MoveTenant(ctx context.Context, m Move) (done Moved, err error) {
 	err = m.with(ctx, func(v *mover) error {
 		done = Moved{Tenant: v.tenant, Slug: v.slug}
@@ -61,6 +62,14 @@ func MoveTenant(ctx context.Context, m Move) (done Moved, err error) {
 		case v.from.place != "here" && v.from.place != "leaving", v.to.serves():
 			return v.conflict()
 		}
+		if !done.Resumed { // else no server has its streams any more, and those that know the target are to get them
+			if err := v.known(ctx); err != nil {
+				if v.from.place == "leaving" {
+					err = fmt.Errorf("its writes are refused until the move is made or backed out: %w", err)
+				}
+				return err
+			}
+		}
 		begun := time.Now()
 		if !done.Resumed {
 			if err := v.leave(ctx); err != nil {
@@ -68,7 +77,9 @@ func MoveTenant(ctx context.Context, m Move) (done Moved, err error) {
 			}
 		}
 		gone := time.Now()
-		if err := v.arrive(ctx); err != nil {
+		err := v.arrive(ctx)
+		done.Left = v.left
+		if err != nil {
 			return fmt.Errorf("neither cell serves it until the move is run again or backed out: %w", err)
 		}
 		done.Rows, done.Refused, done.Unknown = v.rows, time.Since(begun), time.Since(gone)
@@ -151,6 +162,7 @@ type mover struct {
 	tables    []movedTable
 	rows      int64
 	cleared   int64
+	left      []OpenStreams
 }
 
 func (v *mover) step(name string) error {
@@ -347,7 +359,8 @@ func (v *mover) goAway(ctx context.Context) error {
 
 // arrive copies what proxies have reported, when the source's streams have ended, and has the target serve the tenant.
 func (v *mover) arrive(ctx context.Context) error {
-	if err := v.from.drain(ctx, v.tenant, v.Drain); err != nil {
+	var err error
+	if v.left, err = v.from.drain(ctx, v.tenant, v.Drain); err != nil {
 		return err
 	}
 	if err := v.step("drained"); err != nil {

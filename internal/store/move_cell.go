@@ -118,16 +118,16 @@ func (c *cell) waitForWriters(ctx context.Context) error {
 	return c.poll(ctx, "wait for writers", `SELECT NOT EXISTS (SELECT FROM (`+writersNow+`) AS x (w) WHERE w = ANY ($1::text[]))`, writers)
 }
 
-// drain waits until no server has a stream of the tenant, or has told that it ended, for so long at most.
-func (c *cell) drain(ctx context.Context, t fleet.TenantID, most time.Duration) error {
+// drain waits until no server has a stream of the tenant, or has told that it ended, for so long at most. It returns those that are left.
+func (c *cell) drain(ctx context.Context, t fleet.TenantID, most time.Duration) ([]OpenStreams, error) {
 	within, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	err := c.poll(within, "wait for streams to end", `
 		SELECT NOT EXISTS (SELECT FROM node_status s JOIN xds_servers x ON x.server_id = s.server_id AND x.lease_until > clock_timestamp() WHERE s.tenant_id = $1 AND s.connected)`, t.String())
 	if err != nil && within.Err() != nil && ctx.Err() == nil && !c.conn.IsClosed() {
-		return nil // what they have said until now is what is known
+		return c.open(ctx, t) // what they have said until now is what is known
 	}
-	return err
+	return nil, err
 }
 
 // poll asks until the answer is true. Its time is over between two questions: one that is cut off would close the connection.

@@ -48,7 +48,7 @@ func TestAMoveThatIsKilledIsRunAgain(t *testing.T) {
 			m.ok(err)
 			target, err := m.target.app.Place(t.Context(), m.token)
 			m.ok(err)
-			if source == store.TokenHere && target == store.TokenHere || source != store.TokenHere && target != store.TokenHere && source != store.TokenMoving {
+			if source == store.TokenHere && target == store.TokenHere || source != store.TokenHere && target != store.TokenHere && source != store.TokenGone {
 				t.Errorf("the source says %v and the target %v", source, target)
 			}
 			until(t, "the dead process's connections end", func() bool {

@@ -42,6 +42,7 @@ func (m *moving) fill() {
 	m.Helper()
 	ctx := m.Context()
 	s := m.server("s")
+	m.target.lease(s.id.Beside(), "s", time.Hour) // it serves both cells
 	m.apply(put(fleet.Cluster, "gone", "1"), put(fleet.Cluster, "long", strings.Repeat("tab\tline\n\\", 100_000)))
 	rev := s.refusedBy("c", 3)
 	_, err := m.app.Apply(ctx, m.tenant, m.fleet, store.Write{Actor: actor, Changes: []store.ResourceChange{del(fleet.Cluster, "gone")},
@@ -113,6 +114,14 @@ type into struct {
 
 // Scan keeps the text.
 func (i *into) Scan(v any) error { i.m[i.key] = fmt.Sprint(v); return nil }
+
+// serverID is the id of a server that has a lease in the source.
+func (m *moving) serverID(name string) fleet.ServerID {
+	m.Helper()
+	id, err := fleet.ParseServerID(strings1(m.T, m.super, `SELECT server_id::text FROM xds_servers WHERE name = $1`, name)[0])
+	m.ok(err)
+	return id
+}
 
 func (m *moving) move() store.Move {
 	return store.Move{From: m.db.Owner, To: m.target.db.Owner, Tenant: m.tenant.String()}
@@ -304,14 +313,15 @@ func TestALeftoverOfAnEarlierMoveIsNotServed(t *testing.T) {
 	m.is(err, stop)
 	later := m.move()
 	later.To = third.Owner
+	third.Exec(t, `INSERT INTO xds_servers (server_id, name, lease_until) VALUES ($1, 's', now() + interval '1 hour')`, m.serverID("s").Beside().String())
 	_, err = store.MoveTenant(t.Context(), later)
 	m.ok(err)
 
 	_, err = store.MoveTenant(t.Context(), m.move())
 	m.is(err, fleet.ErrConflict)
 	m.is(store.BackOutMove(t.Context(), m.move()), fleet.ErrConflict)
-	m.isAt(m.app, m.token, store.TokenMoving)
-	m.isAt(m.target.app, m.token, store.TokenMoving)
+	m.isAt(m.app, m.token, store.TokenGone)
+	m.isAt(m.target.app, m.token, store.TokenArriving)
 
 	left := store.Move{From: m.target.db.Owner, To: third.Owner, Tenant: m.tenant.String()}
 	_, err = store.ForgetMoved(t.Context(), left)
@@ -485,7 +495,7 @@ func TestWhatAPurgedTenantHasLeftIsForgotten(t *testing.T) {
 	_, err := store.MoveTenant(t.Context(), m.move())
 	m.ok(err)
 	m.ok(m.target.app.DeleteTenant(t.Context(), m.tenant, actor))
-	m.isAt(m.app, m.token, store.TokenMoving)
+	m.isAt(m.app, m.token, store.TokenGone)
 	m.isAt(m.target.app, m.token, store.TokenDeleted)
 	m.target.exec(`UPDATE tenants SET deleted_at = deleted_at - interval '31 days'`)
 	if got := m.target.compactDue(); got.Purged == 0 || got.Failed != 0 {

@@ -17,16 +17,24 @@ const (
 	TokenUnknown TokenPlace = iota
 	// TokenHere: this cell serves its tenant, or it is an operator's. It may have ended: FindToken and the like tell that.
 	TokenHere
-	// TokenMoving: this cell has its rows, and another cell has its tenant or is about to. FindToken and the like do not know it.
-	TokenMoving
-	// TokenDeleted: its tenant was deleted in this cell. Where another one tells TokenMoving, it is what the tenant has left there.
+	// TokenArriving: this cell has its rows, and is about to have its tenant. FindToken and the like do not know it.
+	TokenArriving
+	// TokenGone: this cell has what its tenant has left, and another cell has its tenant, or is about to. FindToken and the like do not know it either.
+	TokenGone
+	// TokenDeleted: its tenant was deleted in this cell. Where another one tells TokenArriving or TokenGone, it is what the tenant has left there.
 	TokenDeleted
 )
 
-func (p TokenPlace) String() string { return [...]string{"unknown", "here", "moving", "deleted"}[p] }
+func (p TokenPlace) String() string {
+	return [...]string{"unknown", "here", "arriving", "gone", "deleted"}[p]
+}
+
+// Elsewhere reports whether this cell has its rows, and does not serve its tenant.
+func (p TokenPlace) Elsewhere() bool { return p == TokenArriving || p == TokenGone }
 
 // Place tells what this cell knows of the token, node credential or session with this id. It works as either role. Where no cell has the token
-// and one tells TokenMoving, and none TokenDeleted, the tenant is between two cells: the caller is to come again, and is not one without a token.
+// and one tells TokenArriving, and none TokenDeleted, the tenant is between two cells. Where one tells TokenGone and none of these, the tenant is in a cell that was not
+// asked. The caller is to come again, and is not one without a token.
 func (s *Store) Place(ctx context.Context, tokenID [16]byte) (TokenPlace, error) {
 	id := fleet.CredentialID(tokenID) // a fleet.SessionID has the same form
 	places, err := crossTenant(ctx, s, pgx.RowTo[*string], `SELECT token_place($1)`, id.String())
@@ -40,6 +48,8 @@ func (s *Store) Place(ctx context.Context, tokenID [16]byte) (TokenPlace, error)
 		return TokenHere, nil
 	case *place == "deleted":
 		return TokenDeleted, nil
+	case *place == "arriving":
+		return TokenArriving, nil
 	}
-	return TokenMoving, nil
+	return TokenGone, nil
 }

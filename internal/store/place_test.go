@@ -40,8 +40,8 @@ func TestATokensPlaceIsThatOfItsTenant(t *testing.T) {
 	}{
 		{"here", store.TokenHere, nil},
 		{"leaving", store.TokenHere, nil},
-		{"arriving", store.TokenMoving, fleet.ErrNotFound},
-		{"gone", store.TokenMoving, fleet.ErrNotFound},
+		{"arriving", store.TokenArriving, fleet.ErrNotFound},
+		{"gone", store.TokenGone, fleet.ErrNotFound},
 	} {
 		p.exec(`UPDATE tenants SET place = $2 WHERE id = $1`, p.tenant.String(), c.place)
 		for _, s := range []*store.Store{p.app, p.node} {

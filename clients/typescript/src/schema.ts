@@ -4563,7 +4563,8 @@ export interface components {
         /**
          * @description The database cannot be reached now (`unavailable`): nothing is known of the request's effect; repeat it. Or the request took longer
          *     than one of its size may, or waited too long for the fleet's or the tenant's others (`timeout`): it did nothing, and `detail` says
-         *     what to do.
+         *     what to do. Nothing was done either where the database's disk is full (`database_full`), while the tenant is being moved to another cell
+         *     (`tenant_moving`), and where it has moved to a cell that this server does not know (`tenant_elsewhere`).
          */
         Unavailable: {
             headers: {

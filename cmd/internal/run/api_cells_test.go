@@ -223,7 +223,7 @@ func TestTwoCellsOfOneDatabase(t *testing.T) {
 	says("xds", err)
 	c := &xdsCells{}
 	for i, name := range []string{"c2", "c4"} { // of which neither could be reached at the start
-		s, err := c.openStack(t.Context(), name, XDSConfig{DatabaseURL: db.Node, Name: "here", SealPrivateKey: private + "/" + seal.PrivateFile, Poll: time.Second}, stackOf{opener: opener(t, keys), metrics: metrics.Discard()}, log)
+		s, err := c.openStack(t.Context(), name, XDSConfig{DatabaseURL: db.Node, Name: "here", SealPrivateKey: private + "/" + seal.PrivateFile, Poll: time.Second}, stackOf{opener: opener(t, keys), server: fleet.NewServerID(), metrics: metrics.Discard()}, log)
 		if i == 0 && err == nil {
 			defer s.close()
 			continue

@@ -107,7 +107,7 @@ func NewXDS(ctx context.Context, cfg XDSConfig, log *slog.Logger) (*XDS, error) 
 		x.in = in
 		return x, in.apart.checkAll(ctx, in.cells)
 	}
-	if x.in, err = openStack(ctx, cfg, stackOf{opener: opener, metrics: cfg.Metrics}, log); err != nil {
+	if x.in, err = openStack(ctx, cfg, stackOf{opener: opener, server: fleet.NewServerID(), metrics: cfg.Metrics}, log); err != nil {
 		return nil, err
 	}
 	return x, nil

@@ -48,9 +48,10 @@ var _ databases = (*xdsCells)(nil)
 
 func newXDSCells(cfg XDSConfig, cells []Cell, opener *seal.Opener, log *slog.Logger) *xdsCells {
 	x := &xdsCells{byName: map[string]*xdsCell{}, lookups: auth.NewLookups(0, cellsDoubted), stop: cfg.Drain + 20*time.Second, known: map[[32]byte]*xdsCell{}}
+	server := fleet.NewServerID()
 	counts := replica.NewStreamCounts(cfg.Streams, cfg.TenantStreams, cfg.TokenStreams)
 	for _, c := range cells {
-		own, of := cfg, stackOf{opener: opener, metrics: cfg.Metrics.Cell(c.Name), cell: c.Name, counts: counts, loads: load.Bounds{}.Part(len(cells))}
+		own, of := cfg, stackOf{opener: opener, server: server.Beside(), metrics: cfg.Metrics.Cell(c.Name), cell: c.Name, counts: counts, loads: load.Bounds{}.Part(len(cells))}
 		own.DatabaseURL, own.ListenURL, own.ReadURL = c.DatabaseURL, c.ListenURL, c.ReadURL
 		log := log.With("cell", c.Name)
 		cell := &xdsCell{name: c.Name, url: c.DatabaseURL, log: log, open: func(ctx context.Context) (*xdsStack, error) { return x.openStack(ctx, c.Name, own, of, log) }}
@@ -159,9 +160,13 @@ func (x *xdsCells) find(ctx context.Context, id fleet.CredentialID, sent [32]byt
 	switch {
 	case !errors.Is(err, replica.ErrUnknown):
 		return who, err
-	case !sure, x.moving(within, id):
+	case !sure:
 		x.lookups.Doubt(xds.RemoteAddr(ctx), time.Now())
 		return xds.Identity{}, errCellsUnsure
+	}
+	if why := x.elsewhere(within, id); why != nil {
+		x.lookups.Doubt(xds.RemoteAddr(ctx), time.Now())
+		return xds.Identity{}, why
 	}
 	x.lookups.Reject(sent, xds.RemoteAddr(ctx), replica.ErrUnknown, time.Now())
 	return xds.Identity{}, err
@@ -206,21 +211,30 @@ func (x *xdsCells) inOrder() []*xdsCell {
 	return cells
 }
 
-// moving reports whether a cell has rows of the token's tenant that it does not serve, or cannot be asked for that. Where the tenant was deleted since in the cell that
-// it came to, it is on no way.
-func (x *xdsCells) moving(ctx context.Context, id fleet.CredentialID) bool {
-	moving, deleted, unsure := false, false, false
+// elsewhere is why a token that no cell knows is not refused: a cell has rows of its tenant that it does not serve, or cannot be asked for that. Where the tenant was
+// deleted since in the cell that it came to, it is on no way. One that is gone, and that no cell is about to have or has by now, is in a cell that this server does not know.
+func (x *xdsCells) elsewhere(ctx context.Context, id fleet.CredentialID) error {
+	said := map[store.TokenPlace]bool{}
+	unsure := false
 	for _, c := range x.cells {
 		s := c.stack.Load()
 		if s == nil {
-			return true
+			return errCellsUnsure
 		}
 		place, err := s.store.Place(ctx, id)
 		unsure = unsure || err != nil
-		moving = moving || place == store.TokenMoving
-		deleted = deleted || place == store.TokenDeleted
+		said[place] = true
 	}
-	return unsure || moving && !deleted
+	gone, arriving := said[store.TokenGone], said[store.TokenArriving]
+	switch {
+	case unsure:
+		return errCellsUnsure
+	case !gone && !arriving || said[store.TokenDeleted]:
+		return nil
+	case arriving || said[store.TokenHere]:
+		return errCellsUnsure
+	}
+	return replica.ErrElsewhere
 }
 
 func (x *xdsCells) lastOf(sent [32]byte) *xdsCell {

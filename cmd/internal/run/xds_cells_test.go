@@ -258,6 +258,41 @@ func TestTheTokenSaysTheCell(t *testing.T) {
 	s.refused(wrong, codes.Unauthenticated, "")
 }
 
+// TestAServerIsKnownInAllItsCells: its ids there are those of one process, which is what a move asks. Those of two servers are not.
+func TestAServerIsKnownInAllItsCells(t *testing.T) {
+	a, b := newCell(t, "a", storetest.New(t)), newCell(t, "b", storetest.New(t))
+	first := serveCells(t, nil, a, b)
+	first.ready("")
+	second := serveCells(t, func(c *XDSConfig) { c.SealPrivateKey = first.x.cfg.SealPrivateKey }, a)
+	second.ready("")
+	ids := map[string][]fleet.ServerID{}
+	for _, c := range []*cellOf{a, b} {
+		first.until("the servers have leases", func() bool {
+			c.with(func(st *store.Store) error {
+				xs, _, err := st.XDSServers(t.Context(), store.ServerFilter{})
+				ids[c.name] = nil
+				for _, x := range xs {
+					ids[c.name] = append(ids[c.name], x.ID)
+				}
+				return err
+			})
+			return len(ids[c.name]) == map[string]int{"a": 2, "b": 1}[c.name]
+		})
+	}
+	same := 0
+	for _, id := range ids["a"] {
+		if id.SameServer(ids["b"][0]) {
+			same++
+		}
+		if id == ids["b"][0] {
+			t.Error("what it says in one cell could be taken for what it said in the other")
+		}
+	}
+	if same != 1 || ids["a"][0].SameServer(ids["a"][1]) {
+		t.Errorf("of %v %d are of the server of %v", ids["a"], same, ids["b"])
+	}
+}
+
 // TestT08_CellsShareTheStreamsOfAProcess: its limits are not multiplied.
 func TestT08_CellsShareTheStreamsOfAProcess(t *testing.T) {
 	a, b := newCell(t, "a", storetest.New(t)), newCell(t, "b", storetest.New(t))
@@ -368,6 +403,56 @@ func TestATenantThatMovesIsSentNothingAgain(t *testing.T) {
 	}
 	if _, err := other.EndedWithin(0); err != nil {
 		t.Errorf("a stream of a tenant that stays has ended: %v", err)
+	}
+}
+
+// TestATenantInACellThatTheServerDoesNotKnow: by servers of one database and of several its clients are told so, and which setting is to be changed. Nobody is told that the
+// token is wrong, and a token that is unknown is.
+func TestATenantInACellThatTheServerDoesNotKnow(t *testing.T) {
+	for name, several := range map[string]bool{"one database": false, "several": true} {
+		t.Run(name, func(t *testing.T) {
+			a, b := newCell(t, "a", storetest.New(t)), newCell(t, "b", storetest.New(t))
+			a.put("c", "1")
+			_, late := a.fleetWithToken()
+			s := serveCells(t, func(c *XDSConfig) {
+				if !several {
+					c.CellsFile, c.DatabaseURL, c.Metrics = CellsFile{}, a.db.Node, nil
+				}
+			}, a, b)
+			s.ready("")
+			stream := s.client(xdstest.DeltaADS, "n", a.token)
+			stream.Ack(stream.Want("clusters c@1"))
+			poll := s.poller("n-REST", a.token)
+			poll.Want("200 clusters c@1")
+			id, err := auth.ParseNodeToken(late)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a.db.Exec(t, `UPDATE tenants SET place = 'gone' WHERE id <> $1`, a.key.Tenant.String()) // of which nothing is held
+			a.place(a.key.Tenant, "gone")
+			if err := stream.End(); status.Code(err) != codes.Unavailable || !strings.Contains(err.Error(), "the tenant has moved; connect again") {
+				t.Errorf("a stream of the tenant ends with %v", err)
+			}
+			for what, token := range map[string]string{"that was served": a.token, "of " + id.String(): late} {
+				for range 2 {
+					err := s.client(xdstest.DeltaADS, "n", token).End()
+					for _, says := range []string{"has moved to another cell, which this server does not know", "--cells-file"} {
+						if status.Code(err) != codes.Unavailable || !strings.Contains(status.Convert(err).Message(), says) {
+							t.Errorf("with a token %s a stream ends with %v, want UNAVAILABLE: %s", what, err, says)
+						}
+					}
+				}
+			}
+			if got := poll.Poll(); got.Code != 503 {
+				t.Errorf("a poll: %s", got)
+			}
+			_, unknown, _ := auth.NewNodeToken(time.Time{})
+			s.refused(unknown, codes.Unauthenticated, "is not known here")
+			a.place(a.key.Tenant, "arriving")
+			s.refused(a.token, codes.Unavailable, "its tenant is moving")
+			a.place(a.key.Tenant, "here")
+			s.client(xdstest.DeltaADS, "m", a.token).Want("clusters c@1")
+		})
 	}
 }
 

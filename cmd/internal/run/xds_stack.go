@@ -36,6 +36,7 @@ type xdsStack struct {
 // stackOf is what a stack is given besides the configuration of its server.
 type stackOf struct {
 	opener  *seal.Opener
+	server  fleet.ServerID    // of the process in the database
 	metrics *metrics.Registry // of the database
 	// Of one of several databases; zero: there is one.
 	cell   string
@@ -93,14 +94,14 @@ func (x *xdsStack) feed() replica.Feed {
 }
 
 func (x *xdsStack) wire() (err error) {
-	x.recorder, err = delivery.New(delivery.Config{Server: fleet.NewServerID(), Name: x.cfg.Name, Sink: leased{x.store, x.load}, Logger: x.log, Metrics: x.of.metrics.Delivery, Traces: x.cfg.Traces})
+	x.recorder, err = delivery.New(delivery.Config{Server: x.of.server, Name: x.cfg.Name, Sink: leased{x.store, x.load}, Logger: x.log, Metrics: x.of.metrics.Delivery, Traces: x.cfg.Traces})
 	if err != nil {
 		return err
 	}
 	x.replica, err = replica.New(replica.Config{
 		Feed: x.feed(), Opener: unseal{x.of.opener}, Recorder: x.recorder, Poll: x.cfg.Poll, Logger: x.log,
 		Streams: x.cfg.Streams, StreamsPerTenant: x.cfg.TenantStreams, StreamsPerCredential: x.cfg.TokenStreams,
-		Metrics: x.of.metrics.Held, Traces: x.cfg.Traces, Counts: x.of.counts, Moving: x.moving(),
+		Metrics: x.of.metrics.Held, Traces: x.cfg.Traces, Counts: x.of.counts, Moving: x.moving, Elsewhere: x.elsewhere(),
 	})
 	if err != nil || x.cfg.Wakeup == "poll" {
 		return err
@@ -156,14 +157,30 @@ func (u unseal) Open(key fleet.Key, name, version string, sealed []byte) ([]byte
 	return u.opener.Open(seal.Context{Tenant: key.Tenant, Fleet: key.Fleet, Name: name, Version: version}, sealed)
 }
 
-// moving asks where the tenant of a credential is; nil: there is one database.
-func (x *xdsStack) moving() func(context.Context, fleet.CredentialID) (bool, error) {
-	if x.of.cell == "" {
+// moving asks whether another cell has the tenant of a credential, or is about to.
+func (x *xdsStack) moving(ctx context.Context, id fleet.CredentialID) (bool, error) {
+	place, err := x.store.Place(ctx, id)
+	return place.Elsewhere(), err
+}
+
+// errArriving is said of a token whose tenant is on its way to this database.
+var errArriving = fmt.Errorf("the node token cannot be checked now, its tenant is moving: try again: %w", fleet.ErrUnavailable)
+
+// elsewhere asks the same of a credential that the database does not know; nil: of several databases each is asked by xdsCells.
+func (x *xdsStack) elsewhere() func(context.Context, fleet.CredentialID) (why, err error) {
+	if x.of.cell != "" {
 		return nil
 	}
-	return func(ctx context.Context, id fleet.CredentialID) (bool, error) {
+	return func(ctx context.Context, id fleet.CredentialID) (why, err error) {
 		place, err := x.store.Place(ctx, id)
-		return place == store.TokenMoving, err
+		switch place {
+		case store.TokenArriving:
+			why = errArriving
+		case store.TokenGone:
+			why = replica.ErrElsewhere
+		case store.TokenUnknown, store.TokenHere, store.TokenDeleted:
+		}
+		return why, err
 	}
 }
 
