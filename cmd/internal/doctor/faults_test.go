@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"fairlead/internal/audit"
 	"fairlead/internal/bootstrap"
 	"fairlead/internal/fleet"
 	"fairlead/internal/seal"
@@ -338,6 +339,26 @@ var faults = map[string][]fault{
 			return w.database(w.appURL)
 		}, false},
 	},
+	"database.version_key": {
+		{"another key", Failed, "acme", func(w *world) Config {
+			w.withDatabase()
+			s := w.store()
+			_, f, err := s.SignAudit(w.Context(), w.tenant, audit.NewSigner([]byte("another")), func() error { return nil })
+			w.must(err)
+			if f != nil {
+				w.Fatal(f)
+			}
+			c := w.database(w.appURL)
+			c.VersionKey = filepath.Join(w.keyDir(), seal.VersionFile)
+			return c
+		}, false},
+		{"no file", Failed, "--version-key: ", func(w *world) Config {
+			w.withDatabase()
+			c := w.database(w.appURL)
+			c.VersionKey = w.dir + "/none"
+			return c
+		}, false},
+	},
 
 	"api.proxy": {{"it does not answer", Failed, "refuses the connection", func(w *world) Config {
 		w.env["HTTPS_PROXY"] = "http://me:canary-password@" + w.closed()
@@ -537,6 +558,23 @@ func (w *world) running(version, refuses string) (at string, u *url.URL, p *prox
 	p = w.connect(at, token, version)
 	p.answer(refuses)
 	return at, u, p, token
+}
+
+// TestAVersionKeyThatCannotBeComparedIsNotGreen.
+func TestAVersionKeyThatCannotBeComparedIsNotGreen(t *testing.T) {
+	t.Parallel()
+	for says, url := range map[string]func(*world) string{
+		"no API server has signed":     func(w *world) string { return w.appURL },
+		"give the URL of fairlead_app": func(w *world) string { return w.nodeURL },
+	} {
+		w := setup(t)
+		w.withDatabase()
+		c := w.database(url(w))
+		c.VersionKey = filepath.Join(w.keyDir(), seal.VersionFile)
+		if got := of(Run(t.Context(), c), "database.version_key"); got.State != NotChecked || !strings.Contains(got.Saw, says) {
+			t.Errorf("%+v, want one that is not checked and says %q", got, says)
+		}
+	}
 }
 
 // TestEveryCheckFindsItsFault: one that is made for real. A check without one is not known to find anything.

@@ -102,6 +102,12 @@ func (c *apiCell) open(ctx context.Context, open func(context.Context, store.Con
 	if err := c.ready(ctx); err != nil { // it may come right without a restart
 		c.log.Error("the API server is not ready", "reason", err)
 	}
+	switch heads, err := s.HeadsOfKey(ctx, c.signer); {
+	case err != nil:
+		c.log.Warn("--version-key was not compared with what API servers have signed", "reason", err)
+	case len(heads.Foreign) > 0:
+		c.log.Error(ForeignVersionKey(heads), "tenants", heads.Foreign)
+	}
 	return nil
 }
 
