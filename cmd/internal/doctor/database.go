@@ -128,6 +128,8 @@ func checkRole(_ context.Context, x *examination) Result {
 func checkSchema(_ context.Context, x *examination) Result {
 	version, ahead, err := x.database.probe.Migrated()
 	switch {
+	case err != nil && x.database.probe.Migrating():
+		return failed(fleet.Sentence(err), "wait until it has ended, and ask again")
 	case err != nil:
 		return failed(fleet.Sentence(err), "run \"api migrate\" of the newest version that is to serve, before its servers start")
 	case ahead:

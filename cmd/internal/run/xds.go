@@ -45,6 +45,7 @@ type XDSConfig struct {
 	Unauthenticated
 	Metrics *metrics.Registry `kong:"-"` // nil: nobody is told
 	Traces  *traces.Tracer    `kong:"-"` // nil: no revision is traced
+	Waits   *Waits            `kong:"-"` // is told why the server waits for its database; nil: nobody
 
 	Reflection   bool `name:"reflection" env:"FAIRLEAD_REFLECTION" help:"Serve gRPC server reflection, to clients with a node token."`
 	AllowProxied bool `name:"allow-proxied" env:"FAIRLEAD_ALLOW_PROXIED" help:"Let calls in that a proxy on the way has routed, as its headers say: for a load balancer of HTTP before this server. Without it they are refused, since they may speak with that proxy's credential."`
