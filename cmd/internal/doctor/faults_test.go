@@ -382,9 +382,12 @@ var faults = map[string][]fault{
 			return w.at(&u, anAPIToken)
 		}, false},
 	},
-	"api.tls_chain": {{"an authority that nobody knows", Failed, `signed by "test authority", is of no authority in the system's list`, func(w *world) Config { return w.at(w.api(w.good()), anAPIToken) }, false}},
-	"api.tls_name":  {{"another name", Failed, "is for localhost, and the client wants 127.0.0.1", func(w *world) Config { return w.at(w.api(w.good()), anAPIToken) }, false}},
-	"api.tls_time":  {{"expired", Failed, "expired at", func(w *world) Config { return w.at(w.api(w.certificate(-year, -time.Hour)), anAPIToken) }, false}},
+	"api.tls_chain": {{"the setting", Failed, "SSL_CERT_FILE", func(w *world) Config { return w.at(w.api(w.good()), anAPIToken) }, false}, {"an authority that nobody knows", Failed, `signed by "test authority", is of no authority in the system's list`, func(w *world) Config { return w.at(w.api(w.good()), anAPIToken) }, false}},
+	"api.tls_name": {
+		{"another name", Failed, "is for localhost, and the client wants 127.0.0.1", func(w *world) Config { return w.at(w.api(w.good()), anAPIToken) }, false},
+		{"the setting", Failed, "give a name of the certificate in the URL (--server, FAIRLEAD_URL)", func(w *world) Config { return w.at(w.api(w.good()), anAPIToken) }, false},
+	},
+	"api.tls_time": {{"expired", Failed, "expired at", func(w *world) Config { return w.at(w.api(w.certificate(-year, -time.Hour)), anAPIToken) }, false}},
 	"api.answers": {
 		{"an xDS server", Failed, "is an xDS server, not the API", func(w *world) Config {
 			return w.at(&url.URL{Scheme: "http", Host: w.xds(nil, false)}, anAPIToken)

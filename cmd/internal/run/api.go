@@ -57,7 +57,7 @@ func NewAPI(ctx context.Context, cfg APIConfig, log *slog.Logger) (*API, error) 
 		return nil, err
 	}
 	if cells == nil {
-		err = cfg.CheckURL("--database-url", cfg.DatabaseURL)
+		err = cfg.CheckURL(URLSetting(""), cfg.DatabaseURL)
 	} else if cfg.DatabaseURL != "" {
 		err = fmt.Errorf("--cells-file and --database-url: each cell has its URL in the file, give one of both: %w", fleet.ErrInvalid)
 	}

@@ -52,7 +52,7 @@ func (c APIConfig) cell(log *slog.Logger) (*apiCell, error) {
 	}
 	sealKey, err := seal.LoadPublic(c.SealPublicKey)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("--seal-public-key (FAIRLEAD_SEAL_PUBLIC_KEY): %w", err)
 	}
 	sealer, err := seal.NewSealer(sealKey)
 	if err != nil {
@@ -60,7 +60,7 @@ func (c APIConfig) cell(log *slog.Logger) (*apiCell, error) {
 	}
 	versionKey, err := seal.LoadVersion(c.VersionKey)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("--version-key (FAIRLEAD_VERSION_KEY): %w", err)
 	}
 	sinks, err := c.sinks()
 	if err != nil {
@@ -91,7 +91,7 @@ func (c *apiCell) of(cell Cell, m *metrics.Registry, log *slog.Logger) *apiCell 
 
 // open opens the database with one of openStore and openNow.
 func (c *apiCell) open(ctx context.Context, open func(context.Context, store.Config, string, *Waits, *slog.Logger) (*store.Store, error)) error {
-	s, err := open(ctx, store.Config{URL: c.url, Role: "fairlead_app", Bell: c.notifier, Logger: c.log, Metrics: c.metrics.Database(metrics.API), Traces: c.config.Traces}, urlSetting(c.name), c.waits, c.log)
+	s, err := open(ctx, store.Config{URL: c.url, Role: "fairlead_app", Bell: c.notifier, Logger: c.log, Metrics: c.metrics.Database(metrics.API), Traces: c.config.Traces}, URLSetting(c.name), c.waits, c.log)
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ func openNow(ctx context.Context, cfg store.Config, setting string, waits *Waits
 	if err != nil {
 		waits.tell(store.Trouble(err, setting))
 	}
-	return s, ofDatabase(setting, err)
+	return s, OfDatabase(setting, err)
 }
 
 // openOne tries to open all cells, again and again, until one is open. The others are opened by runCell.

@@ -149,6 +149,21 @@ func TestKeysOfTheWrongKindAreRefusedAtTheStart(t *testing.T) {
 	dir, _ := keyFiles(t)
 	quiet := slog.New(slog.DiscardHandler)
 	url := "postgres://nobody@127.0.0.1:1/none"
+	names := func(err error, setting, says string) {
+		t.Helper()
+		if err == nil || !strings.HasPrefix(err.Error(), setting+": ") || !strings.Contains(err.Error(), says) {
+			t.Errorf("%v, want one that begins with %s and says %q", err, setting, says)
+		}
+	}
+	absent := dir + "none"
+	_, err := NewAPI(t.Context(), APIConfig{DatabaseURL: url, SealPublicKey: absent, VersionKey: dir + seal.VersionFile}, quiet)
+	names(err, "--seal-public-key (FAIRLEAD_SEAL_PUBLIC_KEY)", "there is no file "+absent+": \"api keys\" makes it")
+	_, err = NewAPI(t.Context(), APIConfig{DatabaseURL: url, SealPublicKey: dir + seal.PublicFile, VersionKey: absent}, quiet)
+	names(err, "--version-key (FAIRLEAD_VERSION_KEY)", "there is no file "+absent+": \"api keys\" makes it")
+	_, err = NewAPI(t.Context(), APIConfig{DatabaseURL: url, SealPublicKey: dir + seal.PrivateFile, VersionKey: dir + seal.VersionFile}, quiet)
+	names(err, "--seal-public-key (FAIRLEAD_SEAL_PUBLIC_KEY)", "give the file of the public sealing key, seal.pub")
+	_, err = NewXDS(t.Context(), XDSConfig{DatabaseURL: url, SealPrivateKey: absent, Name: "x"}, quiet)
+	names(err, "--seal-private-key (FAIRLEAD_SEAL_PRIVATE_KEY)", "there is no file "+absent+": \"api keys\" makes it")
 	for name, c := range map[string]APIConfig{
 		"private sealing key": {DatabaseURL: url, SealPublicKey: dir + seal.PrivateFile, VersionKey: dir + seal.VersionFile},
 		"version key":         {DatabaseURL: url, SealPublicKey: dir + seal.VersionFile, VersionKey: dir + seal.VersionFile},

@@ -18,29 +18,29 @@ func openStore(ctx context.Context, cfg store.Config, setting string, waits *Wai
 	for pause := 100 * time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
 		s, err := store.Open(ctx, cfg)
 		if err == nil || !errors.Is(err, fleet.ErrUnavailable) {
-			return s, ofDatabase(setting, err)
+			return s, OfDatabase(setting, err)
 		}
 		why := store.Trouble(err, setting)
 		waits.tell(why)
 		log.Warn("the database cannot be used yet", "reason", err, "means", why)
 		select {
 		case <-ctx.Done():
-			return nil, ofDatabase(setting, err)
+			return nil, OfDatabase(setting, err)
 		case <-time.After(pause):
 		}
 	}
 }
 
-// urlSetting is what holds the URL of a server's database: of the cell, if it has a name.
-func urlSetting(cell string) string {
+// URLSetting is what holds the URL of a server's database: of the cell, if it has a name.
+func URLSetting(cell string) string {
 	if cell != "" {
 		return "database_url of cell " + cell + " (--cells-file)"
 	}
 	return "--database-url (FAIRLEAD_DATABASE_URL)"
 }
 
-// ofDatabase names the setting in an error of the database that it leads to, and says what to do where that is known.
-func ofDatabase(setting string, err error) error {
+// OfDatabase names the setting in an error of the database that it leads to, and says what to do where that is known.
+func OfDatabase(setting string, err error) error {
 	if err == nil {
 		return nil
 	}

@@ -88,7 +88,7 @@ func NewXDS(ctx context.Context, cfg XDSConfig, log *slog.Logger) (*XDS, error) 
 	}
 	private, err := seal.LoadPrivate(cfg.SealPrivateKey)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("--seal-private-key (FAIRLEAD_SEAL_PRIVATE_KEY): %w", err)
 	}
 	opener, err := seal.NewOpener(private)
 	if err != nil {
@@ -128,7 +128,7 @@ func (cfg XDSConfig) cells() ([]Cell, error) {
 }
 
 func (cfg XDSConfig) checkURLs() error {
-	if err := cfg.CheckURL("--database-url", cfg.DatabaseURL); err != nil {
+	if err := cfg.CheckURL(URLSetting(""), cfg.DatabaseURL); err != nil {
 		return err
 	}
 	for _, also := range []struct{ flag, url string }{{"--listen-database-url", cfg.ListenURL}, {"--read-database-url", cfg.ReadURL}} {
