@@ -1,9 +1,12 @@
 package store_test
 
 import (
+	"fmt"
 	"net/url"
 	"strings"
 	"testing"
+
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/store"
@@ -46,6 +49,12 @@ func TestTroubleNamesTheSettingAndHoldsNothingOfTheURL(t *testing.T) {
 		}
 		if strings.Contains(got, "secret") {
 			t.Errorf("%s: %q", name, got)
+		}
+	}
+	for code, words := range map[string]string{"28P01": "refuses the password (28P01): correct user and password in --url", "53300": "max_connections", "57P03": "is starting", "42501": "--url", "XX000": "XX000"} {
+		err := fmt.Errorf("open: %w", &pgconn.PgError{Code: code, Message: "secret"})
+		if got := store.Trouble(err, "--url"); !strings.Contains(got, words) || strings.Contains(got, "secret") {
+			t.Errorf("%s: %q does not say %q", code, got, words)
 		}
 	}
 	if got := store.Trouble(fleet.ErrConflict, "--url"); got != "" {
