@@ -37,7 +37,7 @@ func (c *bootstrapTokenCommand) Run(ctx context.Context) (err error) {
 	}
 	s, err := store.Open(ctx, store.Config{URL: url, Role: "fairlead_app"})
 	if err != nil {
-		return err
+		return run.OfDatabase(run.URLSetting(c.Cell), err)
 	}
 	defer s.Close()
 	out, end, err := c.open()
@@ -81,7 +81,7 @@ func (c *bootstrapTokenCommand) url() (string, error) {
 	case c.Cell != "":
 		return "", errors.New("--cell goes with --cells-file: --database-url is one database")
 	}
-	return c.DatabaseURL, c.CheckURL("--database-url", c.DatabaseURL)
+	return c.DatabaseURL, c.CheckURL(run.URLSetting(""), c.DatabaseURL)
 }
 
 // open returns what takes the token, and what ends that: a file is removed where there was an error.

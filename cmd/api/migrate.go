@@ -23,14 +23,15 @@ func (c *migrateCommand) Run(ctx context.Context) error {
 		return err
 	}
 	if cells == nil {
-		if err := c.CheckURL("--database-url", c.DatabaseURL); err != nil {
+		const setting = "--database-url (FAIRLEAD_OWNER_DATABASE_URL)"
+		if err := c.CheckURL(setting, c.DatabaseURL); err != nil {
 			return err
 		}
-		return c.migrate(ctx, c.DatabaseURL, "")
+		return run.OfDatabase(setting, c.migrate(ctx, c.DatabaseURL, ""))
 	}
 	var done []string
 	for _, cell := range cells {
-		if err := c.migrate(ctx, cell.DatabaseURL, "cell "+cell.Name+": "); err != nil {
+		if err := run.OfDatabase("its database_url (--cells-file)", c.migrate(ctx, cell.DatabaseURL, "cell "+cell.Name+": ")); err != nil {
 			if len(done) > 0 {
 				return fmt.Errorf("cell %s, after %s: %w", cell.Name, strings.Join(done, ", "), err)
 			}

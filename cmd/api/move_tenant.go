@@ -47,6 +47,9 @@ func (c *moveTenantCommand) Run(ctx context.Context) (err error) {
 	if m.To, err = cellURL(cells, "--to", c.To); err != nil {
 		return err
 	}
+	if c.From == c.To {
+		return fmt.Errorf("--from and --to are the same cell, %s: give the cell that the tenant leaves and the one that it comes to: %w", c.From, fleet.ErrInvalid)
+	}
 	switch {
 	case c.BackOut:
 		if err := store.BackOutMove(ctx, m); err != nil {

@@ -76,6 +76,7 @@ func TestCommandsFindTheirCells(t *testing.T) {
 		"--to: there is no cell \"eu\", the file names eu-1, eu-2":   (&moveTenantCommand{Cells: near, From: "eu-1", To: "eu"}).Run(t.Context()),
 		"others than the owner may use":                              (&moveTenantCommand{Cells: open, From: "eu-1", To: "eu-2"}).Run(t.Context()),
 		"database_url of cell eu-2 leads to another machine":         (&moveTenantCommand{Cells: far, From: "eu-1", To: "eu-2"}).Run(t.Context()),
+		"--from and --to are the same cell, eu-1":                    (&moveTenantCommand{Cells: near, From: "eu-1", To: "eu-1"}).Run(t.Context()),
 		"--purged goes with --forget":                                (&moveTenantCommand{Cells: near, From: "eu-1", To: "eu-2", Purged: true}).Run(t.Context()),
 		"127.0.0.1":                                                  (&moveTenantCommand{Cells: near, From: "eu-1", To: "eu-2"}).Run(t.Context()),
 		"--cell is missing: give one of eu-1, eu-2":                  first(near, "").Run(t.Context()),

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"net"
 	"os"
 	"slices"
@@ -65,12 +64,14 @@ func (c *serveCommand) Run(ctx context.Context) error {
 	}
 	log.Info("the port is open", "version", run.Version(), "address", lis.Addr().String(), "health_address", address, "tls", conf != nil)
 	// Liveness and metrics are there while the database is still waited for.
+	waits := &run.Waits{}
+	c.APIConfig.Waits = waits
 	var server atomic.Pointer[run.API]
 	ready := func(ctx context.Context) error {
 		if a := server.Load(); a != nil {
 			return a.Ready(ctx)
 		}
-		return errors.New("the database was not reached yet")
+		return waits
 	}
 	components := slices.Concat([]lifecycle.Component{level}, tracing, profiles, cert.Components())
 	if health != nil {
@@ -80,7 +81,7 @@ func (c *serveCommand) Run(ctx context.Context) error {
 		Name: "serve", StopTimeout: time.Minute,
 		Run: func(ctx context.Context) error {
 			var api *run.API
-			err := run.Meanwhile(ctx, lis, conf, log, func(ctx context.Context) (err error) {
+			err := run.Meanwhile(ctx, lis, conf, waits, log, func(ctx context.Context) (err error) {
 				api, err = run.NewAPI(ctx, c.APIConfig, log)
 				return err
 			})

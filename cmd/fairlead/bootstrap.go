@@ -4,13 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
+	"fairlead/internal/auth"
 	"fairlead/internal/bootstrap"
+	"fairlead/internal/envoyversion"
 	"fairlead/internal/filesync"
+	"fairlead/internal/fleet"
 )
 
 // bootstrapCommand prints the file that a client of the xDS servers starts with. The token is not in the file. It asks no
@@ -25,7 +30,7 @@ type bootstrapCommand struct {
 	Labels     nodeLabels    `embed:""`
 	XDS        []string      `name:"xds" placeholder:"HOST:PORT" help:"The xDS servers; one name with all addresses, or several, but for google-grpc. For --client grpc without a token it is the relay, or the address of fairlead dev --open-xds."`
 	Failover   []string      `name:"failover" placeholder:"HOST:PORT" help:"xDS servers that an Envoy asks as long as none of --xds has ever answered it: those of another region. For --client envoy with --api grpc."`
-	TokenFile  string        `name:"token-file" type:"path" xor:"token" placeholder:"FILE" help:"File with the node token, on the client's machine; see above."`
+	TokenFile  string        `name:"token-file" type:"path" xor:"token" placeholder:"FILE" help:"File with the node token, on the client's machine; see above. If it is on this one, it is checked."`
 	TokenEnv   string        `name:"token-env" xor:"token" placeholder:"NAME" help:"Variable with the node token (envoy and relay), FAIRLEAD_NODE_TOKEN by default; a new one needs a restart."`
 	CAFile     string        `name:"ca-file" placeholder:"FILE" help:"Certificates that the server's is checked against, on the client's machine; the system's by default."`
 	ServerName string        `name:"server-name" placeholder:"NAME" help:"Name in the server's certificate; the host of the first address by default, and always for grpc."`
@@ -74,6 +79,9 @@ func (c *bootstrapCommand) Run(ctx context.Context, sh *shell) error {
 	if err != nil {
 		return c.inFlags(err)
 	}
+	if err := c.checkToken(sh, client); err != nil {
+		return err
+	}
 	if c.Fallback != "" {
 		files, err := c.fallBack(ctx, sh, conf)
 		if err != nil {
@@ -120,6 +128,54 @@ func (c *bootstrapCommand) tokenSDS(client bootstrap.Client, conf *bootstrap.Con
 	conf.TokenSDSFile = filepath.Join(filepath.Dir(c.Out), "fairlead_token.yaml")
 	sds, err := bootstrap.TokenSDS(c.TokenFile)
 	return sds, c.inFlags(err)
+}
+
+// checkToken looks at the token's file if it is on this machine: a client with a wrong one opens no stream, and does not say why. With a folder to fall back to it has the client
+// start all the same.
+func (c *bootstrapCommand) checkToken(sh *shell, client bootstrap.Client) error {
+	if c.TokenFile == "" || c.API == "files" {
+		return nil
+	}
+	file := plain(c.TokenFile)
+	write := "write the token there with printf %s \"$TOKEN\" > " + file
+	warn := func(what string) { fmt.Fprintln(sh.err, "warning: "+what) }
+	info, err := os.Stat(c.TokenFile)
+	if err == nil && !info.Mode().IsRegular() {
+		return nil // a pipe can be read once
+	}
+	var raw []byte
+	if err == nil {
+		raw, err = os.ReadFile(c.TokenFile)
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		warn("there is no file " + file + " on this machine: before the client starts " + write)
+		return nil
+	case err != nil:
+		warn("--token-file is not checked: " + plain(err.Error()))
+		return nil
+	}
+	text := string(raw)
+	token := strings.TrimSuffix(text, "\n")
+	envoy := client == bootstrap.ClientEnvoy || client == bootstrap.ClientRelay
+	var wrong string
+	switch {
+	case token == "" || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r >= 0x7f }):
+		wrong = file + " does not hold a node token alone, on one line: the client would send a header that is invalid; " + write
+	case token != text && !envoy:
+		wrong = file + " ends in a newline: the client opens no stream, and does not say why; " + write
+	case token != text:
+		warn(file + " ends in a newline: an Envoy before " + envoyversion.Since(envoyversion.TokenNewline) + " opens no stream, and does not say why; " + write)
+	}
+	if wrong != "" && c.Fallback == "" {
+		return usageError("--token-file: " + wrong)
+	}
+	if wrong != "" {
+		warn(wrong)
+	} else if _, err := auth.ParseNodeToken(token); err != nil {
+		warn(file + ": " + fleet.Sentence(err))
+	}
+	return nil
 }
 
 // notes says what the file cannot: the bootstrap of a gRPC client is JSON, which has no comments.

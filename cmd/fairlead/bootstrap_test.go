@@ -7,9 +7,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"sigs.k8s.io/yaml"
 
+	"fairlead/internal/auth"
 	"fairlead/internal/fleet"
 	"fairlead/internal/selector"
 )
@@ -30,11 +32,11 @@ func TestBootstrap(t *testing.T) {
 		"metadata":           {`--node-id n1 --xds a:1 --metadata stage=test --metadata on=true --metadata n=5 --metadata v=1.10 --metadata a.b={"c":[1]}`, exitOK, `metadata: {"a.b":{"c":[1]},"fairlead":{"bootstrap":2},"n":5,"on":true,"stage":"test","v":"1.10"}`, "", false},
 		"labels":             {`--node-id n1 --xds a:1 --metadata app={"tier":"front"} --label metadata.app.n=5 --label locality.region=eu --label node.cluster=edge`, exitOK, `{"app":{"n":"5","tier":"front"},"fairlead":{"bootstrap":2}} "eu" "edge"`, "", false},
 		"labels, grpc":       {`--client grpc --node-id n1 --xds a:1 --plaintext --label metadata."a.example/b"=c`, exitOK, `"a.example/b": "c"`, "", false},
-		"a file":             {"--node-id n1 --xds a:1 --token-file /etc/token --out OUT", exitOK, "fairlead_token.yaml", "", true},
-		"google-grpc":        {"--client google-grpc --node-id n1 --xds a:1 --token-file /etc/token", exitOK, `google_grpc "/etc/token" DELTA_GRPC`, "", false},
-		"google-grpc, SotW":  {"--client google-grpc --node-id n1 --xds a:1 --token-file /etc/token --sotw", exitOK, "api_type: GRPC", "", false},
+		"a file":             {"--node-id n1 --xds a:1 --token-file /etc/token --out OUT", exitOK, "fairlead_token.yaml", "/etc/token there is no file", true},
+		"google-grpc":        {"--client google-grpc --node-id n1 --xds a:1 --token-file /etc/token", exitOK, `google_grpc "/etc/token" DELTA_GRPC`, "/etc/token there is no file", false},
+		"google-grpc, SotW":  {"--client google-grpc --node-id n1 --xds a:1 --token-file /etc/token --sotw", exitOK, "api_type: GRPC", "/etc/token there is no file", false},
 		"relay":              {"--client relay --node-id n1 --xds a:1 --relay-listen 127.0.0.1:7", exitOK, `relay ENVIRONMENT(FAIRLEAD_NODE_TOKEN) 7`, "", false},
-		"relay, file":        {"--client relay --node-id n1 --xds a:1 --xds b:1 --token-file /etc/token --out OUT", exitOK, "18002 fairlead_token.yaml", "", true},
+		"relay, file":        {"--client relay --node-id n1 --xds a:1 --xds b:1 --token-file /etc/token --out OUT", exitOK, "18002 fairlead_token.yaml", "/etc/token there is no file", true},
 		"grpc, plaintext":    {"--client grpc --node-id n1 --xds 127.0.0.1:18002 --plaintext", exitOK, `insecure "n1" locality`, "", false},
 		"grpc, token":        {"--client grpc --node-id n1 --xds a:1 --token-file /etc/token", exitOK, "jwt_token_file /etc/token", "GRPC_EXPERIMENTAL_XDS_BOOTSTRAP_CALL_CREDS=true newline", false},
 		"grpc, two servers":  {"--client grpc --node-id n1 --xds a:1,b:1 --plaintext", exitOK, `"a:1" "b:1"`, "next one name", false},
@@ -109,6 +111,55 @@ func TestBootstrap(t *testing.T) {
 	}
 }
 
+// TestBootstrapLooksAtTheToken: no client says what is wrong with its file.
+func TestBootstrapLooksAtTheToken(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	_, good, _ := auth.NewNodeToken(time.Time{})
+	_, api, _ := auth.NewAPIToken(auth.KindOperator)
+	for name, c := range map[string]struct {
+		client, text string // "": there is no file
+		code         int
+		warns        string
+	}{
+		"good":                  {"envoy", good, exitOK, ""},
+		"a newline":             {"envoy", good + "\n", exitOK, "newline 1.40 printf"},
+		"a newline, relay":      {"relay", good + "\n", exitOK, "newline 1.40 printf"},
+		"a newline, grpc":       {"grpc", good + "\n", exitUsage, "--token-file newline printf"},
+		"a newline, google":     {"google-grpc", good + "\n", exitUsage, "--token-file newline printf"},
+		"two newlines":          {"envoy", good + "\n\n", exitUsage, "--token-file printf"},
+		"of another system":     {"envoy", good + "\r\n", exitUsage, "--token-file printf"},
+		"what a command prints": {"envoy", "token: " + good, exitUsage, "--token-file printf"},
+		"nothing in it":         {"envoy", " ", exitUsage, "--token-file printf"},
+		"an API token":          {"envoy", api, exitOK, "node token (flf1...)"},
+		"no file":               {"envoy", "", exitOK, "there is no file printf"},
+		"no file, grpc":         {"grpc", "", exitOK, "there is no file printf"},
+	} {
+		file := filepath.Join(dir, strings.ReplaceAll(name, " ", "_"))
+		if c.text != "" {
+			if err := os.WriteFile(file, []byte(c.text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var printed, warned bytes.Buffer
+		out := filepath.Join(t.TempDir(), "b.yaml")
+		code := run(t.Context(), &shell{out: &printed, err: &warned}, []string{"bootstrap", "--client", c.client, "--node-id", "n1", "--xds", "a:1", "--token-file", file, "--out", out})
+		if code != c.code {
+			t.Errorf("%s: exit status %d, want %d: %s", name, code, c.code, warned.String())
+		}
+		if c.warns == "" && warned.Len() > 0 || c.warns != "" && !strings.Contains(warned.String(), file) {
+			t.Errorf("%s: it says %q", name, warned.String())
+		}
+		wantWords(t, warned.String(), c.warns)
+		if strings.Contains(warned.String(), good) {
+			t.Errorf("%s: it tells the token: %s", name, warned.String())
+		}
+		if _, err := os.Stat(out); (err == nil) != (c.code == exitOK) {
+			t.Errorf("%s: the file is there: %t", name, err == nil)
+		}
+	}
+}
+
 // TestBootstrapFallsBack: where no server answers the file is that of the folder, if an Envoy can start from it.
 func TestBootstrapFallsBack(t *testing.T) {
 	t.Parallel()
@@ -119,7 +170,8 @@ func TestBootstrapFallsBack(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	write(token, "fln_x")
+	_, good, _ := auth.NewNodeToken(time.Time{})
+	write(token, good+"\n")
 	bootstrap := func() (int, string) {
 		var printed, warned bytes.Buffer
 		code := run(t.Context(), &shell{out: &printed, err: &warned}, []string{

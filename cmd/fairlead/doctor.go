@@ -31,6 +31,7 @@ type doctorLooks struct {
 	AllowPlaintext bool        `name:"allow-plaintext-database" env:"FAIRLEAD_ALLOW_PLAINTEXT_DATABASE" help:"Of --database: accept a way that others can read, as the server does."`
 	SealPublic     string      `name:"seal-public-key" env:"FAIRLEAD_SEAL_PUBLIC_KEY" type:"path" placeholder:"FILE" help:"Of --database: the API servers' public key, to be compared with that of the xDS servers that run."`
 	SealPrivate    string      `name:"seal-private-key" env:"FAIRLEAD_SEAL_PRIVATE_KEY" type:"path" placeholder:"FILE" help:"The same of the xDS servers' private key."`
+	VersionKey     string      `name:"version-key" env:"FAIRLEAD_VERSION_KEY" type:"path" placeholder:"FILE" help:"Of --database with the API servers' URL: their version key, to be compared with what they have signed."`
 }
 
 // Help stands over the flags.
@@ -81,7 +82,7 @@ func (l doctorLooks) config(sh *shell, c connection) (doctor.Config, error) {
 	}
 	conf := doctor.Config{
 		Bootstrap: l.Bootstrap, PID: l.PID, Database: l.Database.Reveal(), ListenDatabase: l.ListenDatabase.Reveal(), ReadDatabase: l.ReadDatabase.Reveal(), AllowPlaintextDatabase: l.AllowPlaintext,
-		SealPublic: l.SealPublic, SealPrivate: l.SealPrivate, Env: os.Getenv, Now: sh.now,
+		SealPublic: l.SealPublic, SealPrivate: l.SealPrivate, VersionKey: l.VersionKey, Env: os.Getenv, Now: sh.now,
 	}
 	given := c.Server != "" || c.Token != "" || c.TokenFile != "" || c.Context != "" || c.ReadyFile != ""
 	t, err := c.target(sh, ofServer)

@@ -82,7 +82,21 @@ func answer[T any](s *session, resp *http.Response, err error) (out T, raw []byt
 			return out, raw, nil
 		}
 	}
+	if resp.StatusCode == http.StatusBadRequest && strings.Contains(string(raw), httpToTLS) {
+		return out, nil, s.otherScheme("https")
+	}
 	return out, nil, &strangeAnswer{s.server, resp.StatusCode}
+}
+
+// What Go's server says to a client without TLS, and its client of a server without.
+const (
+	httpToTLS = "Client sent an HTTP request to an HTTPS server"
+	tlsToHTTP = "server gave HTTP response to HTTPS client"
+)
+
+// otherScheme says that the URL is to begin otherwise. The server has read nothing of the request.
+func (s *session) otherScheme(scheme string) error {
+	return fmt.Errorf("%s speaks %s: give %s:// in --server or FAIRLEAD_URL", s.server, map[string]string{"https": "TLS", "http": "no TLS"}[scheme], scheme)
 }
 
 // addressed is the tenant or the fleet that a request was for, where that is what is missing: the answer is the same for all names, and of two
@@ -133,6 +147,9 @@ func (s *session) unreachable(err error) error {
 		var u *url.Error
 		if errors.As(err, &u) {
 			inner = u.Err
+		}
+		if strings.Contains(inner.Error(), tlsToHTTP) {
+			return s.otherScheme("http")
 		}
 		return &lostConnection{fmt.Sprintf("no answer from %s: %v", s.server, inner), err}
 	}

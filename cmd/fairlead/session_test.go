@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"slices"
 	"strings"
@@ -291,4 +292,21 @@ func TestReceiptIsWaitedForInParts(t *testing.T) {
 
 func readyJSON(url string) string {
 	return fmt.Sprintf(`{"api_url": %q, "api_token": %q, "tenant": "acme", "fleet": "edge", "xds_address": "127.0.0.1:1"}`, url, testToken)
+}
+
+// TestTLSOnOneSide: the URL is what is wrong, and its setting is named.
+func TestTLSOnOneSide(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	secure := httptest.NewTLSServer(http.NotFoundHandler())
+	t.Cleanup(secure.Close)
+	for url, want := range map[string]string{
+		strings.Replace(secure.URL, "https://", "http://", 1):   "speaks TLS: give https:// in --server or FAIRLEAD_URL",
+		strings.Replace(w.server.URL, "http://", "https://", 1): "speaks no TLS: give http:// in --server or FAIRLEAD_URL",
+	} {
+		r := w.bare("", "nodes", "--server", url, "--token-file", w.tokenFile(), "--tenant", "acme", "--fleet", "edge")
+		if r.code != exitFailed || !strings.Contains(r.err, want) || !strings.Contains(r.err, url) {
+			t.Errorf("%s: %d %s", url, r.code, r.err)
+		}
+	}
 }

@@ -3,7 +3,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -91,12 +90,14 @@ func (c *command) Run(ctx context.Context) error {
 	}
 	log.Info("the ports are open", "version", run.Version(), "address", lis.Addr().String(), "health_address", health.Addr().String(), "tls", conf != nil)
 	// Liveness is answered while the database is still waited for.
+	waits := &run.Waits{}
+	c.XDSConfig.Waits = waits
 	var server atomic.Pointer[run.XDS]
 	ready := func(ctx context.Context) error {
 		if s := server.Load(); s != nil {
 			return s.Ready(ctx)
 		}
-		return errors.New("the database was not reached yet")
+		return waits
 	}
 	return lifecycle.Run(ctx, append(slices.Concat([]lifecycle.Component{level}, tracing, profiles, cert.Components()), run.Health(health, log, registry, ready), lifecycle.Component{
 		Name: "xds", StopTimeout: c.Drain + 30*time.Second,

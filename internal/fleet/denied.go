@@ -24,6 +24,9 @@ const (
 	DeniedTooLarge DeniedReason = "withheld_too_large"
 )
 
+// DoctorAgent is the user agent by which "fairlead doctor" asks for nothing, to see whether its node id is admitted.
+const DoctorAgent = "fairlead-doctor"
+
 // DeniedReasons are all of them.
 func DeniedReasons() []DeniedReason {
 	return []DeniedReason{DeniedToken, DeniedRevoked, DeniedExpired, DeniedNodeID, DeniedNodeIDTaken, DeniedRouted, DeniedType, DeniedNames, DeniedRequest,

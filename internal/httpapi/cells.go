@@ -33,6 +33,7 @@ type Cells struct {
 type cell struct {
 	name string
 	api  atomic.Pointer[API] // nil: its database was not reached yet
+	why  atomic.Value        // a string: why it was not reached yet; nil: that is not known
 	away atomic.Int64        // when it did not answer last, in ns; 0: it has answered since
 }
 
@@ -51,6 +52,15 @@ func (c *Cells) Open(name string, a *API) {
 		if x.name == name {
 			a.cells = c
 			x.api.Store(a)
+		}
+	}
+}
+
+// Waits notes why a cell is not open yet, in words that anybody may read; "": that is not known.
+func (c *Cells) Waits(name, why string) {
+	for _, x := range c.cells {
+		if x.name == name {
+			x.why.Store(why)
 		}
 	}
 }
@@ -158,6 +168,9 @@ func (c *Cells) Standing(ctx context.Context) (without string, err error) {
 func (x *cell) standing(ctx context.Context, log *slog.Logger) string {
 	a := x.api.Load()
 	if a == nil {
+		if why, _ := x.why.Load().(string); why != "" {
+			return "its database was not reached yet: " + why
+		}
 		return "its database was not reached yet"
 	}
 	err := lifecycle.Contain(log, "the look whether a cell can serve", func() error { return a.ready(ctx) })

@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
@@ -48,6 +49,9 @@ func TestCellsHaveSeriesOfTheirOwn(t *testing.T) {
 			}
 			if got := cellsIn(told[f.Name]); !slices.Equal(got, want) {
 				t.Errorf("%s: %s is told of the cells %q, want %q", p, f.Name, got, want)
+			}
+			if row := tables([]Family{f}); strings.Contains(row, "`cell`") != (want[0] != "") {
+				t.Errorf("%s: of the label cell docs/metrics.md says %s", p, row)
 			}
 		}
 		if p == API && (told["fairlead_api_requests_total"] == nil || told["fairlead_compute_slots"] == nil) || p == XDS && told["fairlead_fleet_nacks_total"] == nil {

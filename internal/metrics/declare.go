@@ -29,6 +29,7 @@ type Family struct {
 	Help    string
 	Labels  []Label
 	Of      []Program
+	Cell    bool // with several databases it has the label cell besides
 }
 
 // section is where metrics are declared. All are; those of other programs are not told.
@@ -37,17 +38,18 @@ type section struct {
 	name     string
 	in       Program // what the process is
 	of       []Program
+	cell     bool // of one database, not of the process
 	told     bool
 }
 
 // section begins one of the metrics that these programs have of one database; Dev has all.
 func (r *Registry) section(name string, in Program, of ...Program) section {
-	return section{r, name, in, of, r.parts.cell && hasPart(in, of)}
+	return section{r, name, in, of, true, r.parts.cell && hasPart(in, of)}
 }
 
 // ofProcess is the same section, of what is of the whole process.
 func (s section) ofProcess() section {
-	s.told = s.registry.parts.process && hasPart(s.in, s.of)
+	s.cell, s.told = false, s.registry.parts.process && hasPart(s.in, s.of)
 	return s
 }
 
@@ -57,7 +59,7 @@ func hasPart(in Program, of []Program) bool { return in == Dev || slices.Contain
 func (s section) tells(p Program) bool { return s.told && (s.in == Dev || s.in == p) }
 
 func (s section) declare(name string, kind Kind, help string, labels []Label) (names []string) {
-	s.registry.families = append(s.registry.families, Family{s.name, name, kind, help, labels, s.of})
+	s.registry.families = append(s.registry.families, Family{s.name, name, kind, help, labels, s.of, s.cell})
 	for _, l := range labels {
 		names = append(names, l.Name)
 	}

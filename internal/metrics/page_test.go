@@ -58,6 +58,9 @@ func tables(families []Family) string {
 		for _, l := range f.Labels {
 			labels = append(labels, "`"+l.Name+"`: "+l.Values)
 		}
+		if f.Cell {
+			labels = append(labels, "`cell`: with `--cells-file`")
+		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", f.Name, f.Kind, strings.Join(labels, "; "), f.Help)
 	}
 	return b.String()
@@ -74,12 +77,12 @@ func programs(of []Program) string {
 // The check itself can fail.
 func TestAPageThatMisses(t *testing.T) {
 	t.Parallel()
-	families := []Family{{"A", "a_total", Counter, "It counts.", []Label{{"why", "`x`"}}, []Program{XDS}}}
+	families := []Family{{"A", "a_total", Counter, "It counts.", []Label{{"why", "`x`"}}, []Program{XDS}, true}}
 	whole, err := withTables("# M\n"+tableBegin+tableEnd+"end\n", families)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"# M\n", "### A\n\nOf `xds`.\n", "| `a_total` | counter | `why`: `x` | It counts. |\n", tableEnd + "end\n"} {
+	for _, want := range []string{"# M\n", "### A\n\nOf `xds`.\n", "| `a_total` | counter | `why`: `x`; `cell`: with `--cells-file` | It counts. |\n", tableEnd + "end\n"} {
 		if !strings.Contains(whole, want) {
 			t.Errorf("the page has no %q:\n%s", want, whole)
 		}

@@ -125,7 +125,7 @@ func load(path string, want kind) ([]byte, error) {
 	what := words[want].key
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("read %s: there is no file %s: %w", what, path, fleet.ErrNotFound)
+		return nil, fmt.Errorf("read %s: there is no file %s: \"api keys\" makes it, as %s for %s: %w", what, path, words[want].file, words[want].owner, fleet.ErrNotFound)
 	} else if err != nil {
 		return nil, fmt.Errorf("read %s: %w", what, err)
 	}

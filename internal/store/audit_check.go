@@ -130,10 +130,11 @@ func (s *Store) AuditCheck(ctx context.Context, t fleet.TenantID) (AuditCheck, e
 	return cs[0], nil
 }
 
+const selectLastHead = `SELECT seq, hash, at, anchor_seq, unchained, signature FROM audit_signatures WHERE tenant_id = app_tenant() ORDER BY seq DESC LIMIT 1`
+
 // LastSignedHead returns the tenant's newest head with a signature; nil where there is none.
 func (s *Store) LastSignedHead(ctx context.Context, t fleet.TenantID) (*audit.Head, error) {
-	hs, err := many(ctx, s, t, scanHead(t), `
-		SELECT seq, hash, at, anchor_seq, unchained, signature FROM audit_signatures WHERE tenant_id = app_tenant() ORDER BY seq DESC LIMIT 1`)
+	hs, err := many(ctx, s, t, scanHead(t), selectLastHead)
 	if err != nil || len(hs) == 0 {
 		return nil, wrapped("read the last signed head of the audit", err)
 	}

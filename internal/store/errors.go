@@ -66,7 +66,7 @@ func kind(err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &late):
+	case errors.As(err, &late), errors.Is(err, errOwner):
 		return err
 	case errors.As(err, &pg):
 		return pgKind(pg)

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/jackc/pgx/v5"
 
@@ -19,6 +18,7 @@ type fitness struct {
 	statementTimeout, idleTx string
 	version                  uint
 	dirty                    bool
+	migrating                bool   // somebody holds the lock of migrations
 	functions                string // their hash
 	pooled                   bool
 }
@@ -54,9 +54,18 @@ func fitnessOf(ctx context.Context, conn *pgx.Conn) (f fitness, err error) {
 	if f.pooled, err = pooled(ctx, conn); err != nil {
 		return f, err
 	}
+	// The lock is looked at on both sides: a migration may end, or begin, in between.
+	before, err := migrationRuns(ctx, conn)
+	if err != nil {
+		return f, err
+	}
 	if f.version, f.dirty, err = schemaVersion(ctx, conn); err != nil {
 		return f, err
 	}
+	if f.migrating, err = migrationRuns(ctx, conn); err != nil {
+		return f, err
+	}
+	f.migrating = f.migrating || before
 	c, err := readContents(ctx, conn)
 	f.functions = c.functions
 	return f, err
@@ -65,7 +74,7 @@ func fitnessOf(ctx context.Context, conn *pgx.Conn) (f fitness, err error) {
 // fit says what is wrong, in a sentence that says what to do.
 func (f fitness) fit(allowUnsafe bool) error {
 	if f.super || f.bypass {
-		return fmt.Errorf("%w: the role is superuser or bypasses row-level security: use fairlead_app or fairlead_node", fleet.ErrForbidden)
+		return unfit(fleet.ErrForbidden, "the role is superuser or bypasses row-level security: use fairlead_app or fairlead_node")
 	}
 	if err := f.migrated(); err != nil {
 		return err
@@ -75,16 +84,21 @@ func (f fitness) fit(allowUnsafe bool) error {
 
 // migrated says what is wrong with the schema.
 func (f fitness) migrated() error {
+	behind := f.version < migrations.Latest() || f.dirty || f.version == migrations.Latest() && f.functions != migrations.FunctionsHash()
 	switch {
+	case behind && f.migrating && f.version == 0:
+		return unfit(fleet.ErrUnavailable, "a migration is running: it has just begun")
+	case behind && f.migrating:
+		return unfit(fleet.ErrUnavailable, "a migration is running: it has come to version %d, this program needs %d", f.version, migrations.Latest())
 	case f.version == 0:
-		return fmt.Errorf("%w: the database has no schema yet: run the migrations", fleet.ErrUnavailable)
+		return unfit(fleet.ErrUnavailable, "the database has no schema yet: run the migrations")
 	case f.dirty:
-		return fmt.Errorf("%w: migration %d has failed half-way: repair the schema and run the migrations", fleet.ErrUnavailable, f.version)
+		return unfit(fleet.ErrUnavailable, "migration %d has failed half-way: repair the schema and run the migrations", f.version)
 	case f.version < migrations.Latest():
-		return fmt.Errorf("%w: the schema is at version %d, this program needs %d: run the migrations", fleet.ErrUnavailable, f.version, migrations.Latest())
+		return unfit(fleet.ErrUnavailable, "the schema is at version %d, this program needs %d: run the migrations", f.version, migrations.Latest())
 	case f.version == migrations.Latest() && f.functions != migrations.FunctionsHash():
 		// Above that version they are a newer program's, which keeps those that this one calls.
-		return fmt.Errorf("%w: the functions of the database are not those of this program: run the migrations", fleet.ErrUnavailable)
+		return unfit(fleet.ErrUnavailable, "the functions of the database are not those of this program: run the migrations")
 	}
 	return nil
 }
@@ -93,17 +107,28 @@ func (f fitness) migrated() error {
 func (f fitness) held(allowUnsafe bool) error {
 	switch {
 	case f.owner:
-		return fmt.Errorf("%w: the role owns the tables: use fairlead_app or fairlead_node", fleet.ErrForbidden)
+		return unfit(fleet.ErrForbidden, "the role owns the tables: use fairlead_app or fairlead_node")
 	case f.app == f.node:
-		return fmt.Errorf("%w: the role must be a member of exactly one of fairlead_app and fairlead_node", fleet.ErrForbidden)
+		return unfit(fleet.ErrForbidden, "the role must be a member of exactly one of fairlead_app and fairlead_node")
 	case allowUnsafe:
 		return nil
 	case f.app && f.syncCommit == "off":
-		return fmt.Errorf("%w: synchronous_commit is off for the role: a crash would lose acknowledged writes", fleet.ErrForbidden)
+		return unfit(fleet.ErrForbidden, "synchronous_commit is off for the role: a crash would lose acknowledged writes")
 	case f.statementTimeout == "0" || f.idleTx == "0":
-		return fmt.Errorf("%w: the role has no statement_timeout or no idle_in_transaction_session_timeout: set them with ALTER ROLE", fleet.ErrForbidden)
+		return unfit(fleet.ErrForbidden, "the role has no statement_timeout or no idle_in_transaction_session_timeout: set them with ALTER ROLE")
 	}
 	return nil
+}
+
+// selectMigrating finds the advisory lock that Migrate holds while it works.
+const selectMigrating = `
+SELECT EXISTS (SELECT FROM pg_locks l WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 1
+   AND l.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())
+   AND l.classid::bigint = $1::bigint >> 32 AND l.objid::bigint = $1::bigint & 4294967295)`
+
+func migrationRuns(ctx context.Context, conn *pgx.Conn) (runs bool, err error) {
+	err = conn.QueryRow(ctx, selectMigrating, int64(migrationLock)).Scan(&runs)
+	return runs, err
 }
 
 // schemaVersion reads what the migrations have left; 0 before the first.

@@ -162,10 +162,10 @@ func asOwner(ctx context.Context, url string, work func(*pgx.Conn, *pgx.ConnConf
 		return err
 	}
 	if _, err := conn.Exec(ctx, migrations.Roles); err != nil {
-		return fmt.Errorf("create the roles: %w", err)
+		return fmt.Errorf("create the roles: %w: %w", errOwner, kind(err))
 	}
 	if _, err := conn.Exec(ctx, "SET ROLE "+ownerRole); err != nil {
-		return err
+		return fmt.Errorf("%w: %w", errOwner, kind(err))
 	}
 	return work(conn, conf)
 }

@@ -1,10 +1,13 @@
 package store_test
 
 import (
+	"context"
 	"net/url"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/store"
@@ -36,6 +39,32 @@ func TestOpenRefuses(t *testing.T) {
 	refused(t, db.App, fleet.ErrUnavailable, "is at version 1")
 	db.Exec(t, `UPDATE schema_migrations SET version = 9999, dirty = true`)
 	refused(t, db.App, fleet.ErrUnavailable, "half-way")
+}
+
+// TestOpenTellsAMigrationThatRunsFromOneThatFailed: the one that runs has its lock.
+func TestOpenTellsAMigrationThatRunsFromOneThatFailed(t *testing.T) {
+	t.Parallel()
+	db, empty := storetest.New(t), storetest.Empty(t)
+	for _, d := range []*storetest.DB{db, empty} {
+		conn, err := pgx.Connect(t.Context(), d.Owner)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close(context.Background()) //nolint:errcheck // it ends with the test
+		if _, err := conn.Exec(t.Context(), `SELECT pg_advisory_lock($1)`, int64(store.MigrationLock)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s, err := store.Open(t.Context(), store.Config{URL: db.App}); err != nil {
+		t.Errorf("a migration that has nothing to do keeps a server from starting: %v", err)
+	} else {
+		s.Close()
+	}
+	refused(t, empty.App, fleet.ErrUnavailable, "a migration is running")
+	for _, state := range []string{`version = 3, dirty = true`, `version = 3, dirty = false`} {
+		db.Exec(t, `UPDATE schema_migrations SET `+state)
+		refused(t, db.App, fleet.ErrUnavailable, "a migration is running: it has come to version 3")
+	}
 }
 
 // as is a URL with another role, or another setting of the session.

@@ -79,6 +79,9 @@ func (p *Probe) Migrated() (version uint, ahead bool, err error) {
 	return p.state.version, p.state.version > migrations.Latest(), p.state.migrated()
 }
 
+// Migrating reports whether a migration was running when it connected.
+func (p *Probe) Migrating() bool { return p.state.migrating }
+
 // Held says why the role is none for a server, as Open would.
 func (p *Probe) Held() error {
 	if p.state.super || p.state.bypass {

@@ -2,6 +2,7 @@ package xds_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"google.golang.org/grpc/codes"
@@ -33,6 +34,36 @@ func TestANodeIDThatIsNotAdmittedIsTold(t *testing.T) {
 			if got := <-told; got != want.told || len(told) > 0 {
 				t.Errorf("told %q and %d more, want %q", got, len(told), want.told)
 			}
+		}
+	})
+}
+
+// What "fairlead doctor" asks for with no type is its way to be refused, and no client that is turned away: a healthy fleet is told nothing. All else that it would be refused for is
+// told, and so is whoever else asks for no type.
+func TestTheDoctorsQuestionIsNotTold(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		var told tellings
+		w := xdstest.New(t, told.note)
+		ask := func(agent, url string) {
+			t.Helper()
+			node := xdstest.Envoy("n1")
+			node.UserAgentName = agent
+			s := xdstest.Open(t, w.Conn(), xdstest.DeltaADS, node, "*")
+			s.Send(xdstest.Request{TypeURL: url})
+			if err := s.End(); status.Code(err) != codes.InvalidArgument {
+				t.Errorf("%s is answered %v", agent, err)
+			}
+		}
+		ask(fleet.DoctorAgent, "none")
+		if got := told.all(); len(got) > 0 {
+			t.Errorf("told %q", got)
+		}
+		ask("envoy", "none")
+		ask(fleet.DoctorAgent, "type.googleapis.com/envoy.api.v2.Cluster")
+		want := []string{"request_refused n1: type_url is empty: an aggregated stream needs one in every request",
+			`request_refused n1: type_url "type.googleapis.com/envoy.api.v2.Cluster" is of xDS v2, which is gone: set resource_api_version and transport_api_version to V3`}
+		if got := told.all(); !slices.Equal(got, want) {
+			t.Errorf("told %q, want %q", got, want)
 		}
 	})
 }

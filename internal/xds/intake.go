@@ -61,10 +61,12 @@ func (st *stream) check(r *request) (t fleet.Type, served bool, err error) {
 	return t, true, nil
 }
 
+var errNoType = fmt.Errorf("type_url is empty: an aggregated stream needs one in every request: %w", fleet.ErrInvalid)
+
 func unknownType(url string) error {
 	switch {
 	case url == "":
-		return fmt.Errorf("type_url is empty: an aggregated stream needs one in every request: %w", fleet.ErrInvalid)
+		return errNoType
 	case oldAPI(url):
 		return fmt.Errorf("type_url %q is of xDS v2, which is gone: set resource_api_version and transport_api_version to V3: %w", shortened(url, maxTypeURL), fleet.ErrInvalid)
 	}

@@ -47,8 +47,11 @@ func (st *stream) deny(reason fleet.DeniedReason, note string) {
 	}
 }
 
-// tellRefused tells the fleet of a stream that ended, or did not begin, for what it asked.
+// tellRefused tells the fleet of a stream that ended, or did not begin, for what it asked. "fairlead doctor" asks for no type on purpose: it is no client that gets nothing.
 func (st *stream) tellRefused(err error) {
+	if errors.Is(err, errNoType) && st.node.node.UserAgent == fleet.DoctorAgent {
+		return
+	}
 	if errors.Is(err, fleet.ErrLimit) || errors.Is(err, fleet.ErrInvalid) {
 		st.deny(fleet.DeniedRequest, shortened(fleet.Sentence(err), maxNote))
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/rulefmt"
 	"github.com/prometheus/prometheus/promql/parser"
+	"go.yaml.in/yaml/v3"
 )
 
 const (
@@ -357,4 +358,89 @@ func substituted(t *testing.T, where, expr string, variables map[string]bool) st
 		}
 		return "5m"
 	})
+}
+
+// ofAllCells are alerts on metrics of single cells that are of what all cells share.
+var ofAllCells = []string{"FairleadStreamsNearLimit"}
+
+// TestAlertsAreOfOneCell: one of a metric that each cell has keeps the label, or what is amiss in one cell would be hidden by another or would not say where it is; and people
+// read it.
+func TestAlertsAreOfOneCell(t *testing.T) {
+	t.Parallel()
+	known := readKnown(t)
+	_, alerts := rulesOf(t)
+	checked := 0
+	for _, a := range alerts {
+		if !slices.ContainsFunc(selectors(t, a.Expr), func(s *parser.VectorSelector) bool { _, has := known[s.Name]["cell"]; return has || known.sumsCells(t, s.Name) }) {
+			continue
+		}
+		checked++
+		if slices.Contains(ofAllCells, a.Alert) {
+			continue
+		}
+		if !known.leaves(t, a.Expr, "cell") {
+			t.Errorf("%s has no label cell: %s", a.Alert, a.Expr)
+		}
+		for _, s := range selectors(t, a.Expr) {
+			if known.sumsCells(t, s.Name) {
+				t.Errorf("%s has no label cell, and %s looks at it", s.Name, a.Alert)
+			}
+		}
+		if text := a.Annotations["summary"]; !strings.HasSuffix(text, "{{ if $labels.cell }}, cell {{ $labels.cell }}{{ end }}") {
+			t.Errorf("%s does not name the cell in its summary: %s", a.Alert, text)
+		}
+	}
+	if checked < 15 {
+		t.Errorf("%d alerts are of cells only", checked)
+	}
+}
+
+// sumsCells: what a recording rule writes has lost the label cell.
+func (k known) sumsCells(t *testing.T, name string) bool {
+	t.Helper()
+	records, _ := rulesOf(t)
+	for _, r := range records {
+		if _, kept := k[name]["cell"]; r.Record == name && !kept {
+			return slices.ContainsFunc(selectors(t, r.Expr), func(s *parser.VectorSelector) bool { _, has := k[s.Name]["cell"]; return has })
+		}
+	}
+	return false
+}
+
+var inhibits = regexp.MustCompile("(?s)```yaml\n(# alertmanager.yml\n.*?)```")
+
+// TestOneCellSilencesItselfAlone: the example of docs/operate.md is of alerts that all have the label cell, and goes by it.
+func TestOneCellSilencesItselfAlone(t *testing.T) {
+	t.Parallel()
+	known := readKnown(t)
+	_, alerts := rulesOf(t)
+	m := inhibits.FindStringSubmatch(read(t, root+"docs/operate.md"))
+	if m == nil {
+		t.Fatal("docs/operate.md has no example of Alertmanager")
+	}
+	var config struct {
+		Rules []struct {
+			Source []string `yaml:"source_matchers"`
+			Target []string `yaml:"target_matchers"`
+			Equal  []string `yaml:"equal"`
+		} `yaml:"inhibit_rules"`
+	}
+	if err := yaml.Unmarshal([]byte(m[1]), &config); err != nil || len(config.Rules) == 0 {
+		t.Fatalf("%v: %s", err, m[1])
+	}
+	for _, r := range config.Rules {
+		if !slices.Equal(r.Equal, []string{"cell"}) {
+			t.Errorf("a rule is equal in %q", r.Equal)
+		}
+		names := regexp.MustCompile(`Fairlead\w+`).FindAllString(strings.Join(slices.Concat(r.Source, r.Target), " "), -1)
+		for _, name := range names {
+			i := slices.IndexFunc(alerts, func(a rulefmt.Rule) bool { return a.Alert == name })
+			if i < 0 || !known.leaves(t, alerts[i].Expr, "cell") {
+				t.Errorf("there is no alert %s with the label cell", name)
+			}
+		}
+		if len(names) < 2 {
+			t.Errorf("the rule names %q", names)
+		}
+	}
 }

@@ -23,7 +23,7 @@ var (
 )
 
 // free are labels whose values are no list.
-var free = []string{"instance", "job", "le", "tenant", "fleet", "cluster", "locality", "category", "version", "go_version", "status", "metric", "operation"}
+var free = []string{"instance", "job", "le", "tenant", "fleet", "cluster", "locality", "category", "version", "go_version", "status", "metric", "operation", "cell"}
 
 // readKnown reads docs/metrics.md, which is generated of what the servers register.
 func readKnown(t *testing.T) known {

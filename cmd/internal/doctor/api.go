@@ -76,7 +76,10 @@ func checkAPIProxy(ctx context.Context, x *examination) Result {
 	if port == "" {
 		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
 	}
-	x.api.link = link{addresses: []string{net.JoinHostPort(u.Hostname(), port)}, tls: u.Scheme == "https", name: u.Hostname(), alpn: []string{"http/1.1"}}
+	x.api.link = link{
+		addresses: []string{net.JoinHostPort(u.Hostname(), port)}, tls: u.Scheme == "https", name: u.Hostname(), alpn: []string{"http/1.1"},
+		rename: "give a name of the certificate in the URL (--server, FAIRLEAD_URL)", trusting: " (SSL_CERT_FILE)",
+	}
 	p, err := proxyFor(x.Env, u)
 	const do = "correct HTTPS_PROXY or HTTP_PROXY, or name the host in NO_PROXY"
 	switch {

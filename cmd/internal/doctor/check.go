@@ -58,7 +58,7 @@ type Config struct {
 
 	Database, ListenDatabase, ReadDatabase string // URLs, as the servers have them: secrets
 	AllowPlaintextDatabase                 bool
-	SealPublic, SealPrivate                string // files of keys
+	SealPublic, SealPrivate, VersionKey    string // files of keys
 
 	API *API // nil: none
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"fairlead/cmd/internal/run"
+	"fairlead/internal/audit"
 	"fairlead/internal/fleet"
 	"fairlead/internal/seal"
 	"fairlead/internal/store"
@@ -38,6 +39,7 @@ func databaseChecks() []Check {
 		{"database.clock", "the clocks of Postgres and of this machine agree", []string{reach}, checkDatabaseClock},
 		{"database.leases", "xDS servers hold their leases, and are not behind", []string{schema}, checkLeases},
 		{"database.seal_key", "the key that is given is the one that the xDS servers have, and all have the same", []string{schema}, checkSealKey},
+		{"database.version_key", "the key that is given is the one with which API servers have signed audits", []string{schema}, checkVersionKey},
 	}
 }
 
@@ -126,6 +128,8 @@ func checkRole(_ context.Context, x *examination) Result {
 func checkSchema(_ context.Context, x *examination) Result {
 	version, ahead, err := x.database.probe.Migrated()
 	switch {
+	case err != nil && x.database.probe.Migrating():
+		return failed(fleet.Sentence(err), "wait until it has ended, and ask again")
 	case err != nil:
 		return failed(fleet.Sentence(err), "run \"api migrate\" of the newest version that is to serve, before its servers start")
 	case ahead:
@@ -331,6 +335,32 @@ func checkSealKey(ctx context.Context, x *examination) Result {
 	}
 	return ok("the key " + names(has) + " is the xDS servers' own")
 }
+
+func checkVersionKey(ctx context.Context, x *examination) Result {
+	const do = "give all API servers the file of one key, that of this installation, from where its copies are (docs/backup.md)"
+	if x.VersionKey == "" {
+		return notChecked("give --version-key to see whether it is the key of this installation")
+	}
+	key, err := seal.LoadVersion(x.VersionKey)
+	if err != nil {
+		return failed("--version-key: "+fleet.Sentence(err), do)
+	}
+	heads, err := x.database.probe.HeadsOfKey(ctx, audit.NewSigner(key))
+	switch {
+	case store.Code(err) == insufficientPrivilege:
+		return notChecked("the role may not read what is signed: give the URL of fairlead_app, as the API servers have it")
+	case err != nil:
+		return notChecked(lastOf(err))
+	case len(heads.Foreign) > 0:
+		return failed(run.ForeignVersionKey(heads)+" (tenants "+strings.Join(heads.Foreign, ", ")+")", do)
+	case heads.Signed == 0:
+		return notChecked("no API server has signed an audit yet")
+	}
+	return ok("audits are signed with it")
+}
+
+// insufficientPrivilege is Postgres's code.
+const insufficientPrivilege = "42501"
 
 func publicID(path string) (string, error) {
 	key, err := seal.LoadPublic(path)

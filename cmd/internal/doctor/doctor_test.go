@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"fairlead/cmd/internal/run"
+	"fairlead/internal/audit"
 	"fairlead/internal/auth"
 	"fairlead/internal/bootstrap"
 	"fairlead/internal/fleet"
@@ -27,6 +28,14 @@ func TestAHealthyInstallationHasNoFault(t *testing.T) {
 	w.connect(at, token, "1.40.0").answer("")
 	c := w.envoy(at, token)
 	c.Database, c.SealPublic, c.SealPrivate = w.appURL, filepath.Join(w.keyDir(), seal.PublicFile), filepath.Join(w.keyDir(), seal.PrivateFile)
+	c.VersionKey = filepath.Join(w.keyDir(), seal.VersionFile)
+	key, err := seal.LoadVersion(c.VersionKey)
+	w.must(err)
+	_, f, err := w.store().SignAudit(w.Context(), w.tenant, audit.NewSigner(key), func() error { return nil })
+	w.must(err)
+	if f != nil {
+		t.Fatal(f)
+	}
 	c.API = w.at(u, w.apiToken(0)).API
 	r := w.until(c, "api.nodes", OK)
 	// The API is asked over loopback, without TLS; an Envoy needs no call_creds.

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"fairlead/internal/audit"
 	"fairlead/internal/bootstrap"
 	"fairlead/internal/fleet"
 	"fairlead/internal/seal"
@@ -338,6 +339,26 @@ var faults = map[string][]fault{
 			return w.database(w.appURL)
 		}, false},
 	},
+	"database.version_key": {
+		{"another key", Failed, "acme", func(w *world) Config {
+			w.withDatabase()
+			s := w.store()
+			_, f, err := s.SignAudit(w.Context(), w.tenant, audit.NewSigner([]byte("another")), func() error { return nil })
+			w.must(err)
+			if f != nil {
+				w.Fatal(f)
+			}
+			c := w.database(w.appURL)
+			c.VersionKey = filepath.Join(w.keyDir(), seal.VersionFile)
+			return c
+		}, false},
+		{"no file", Failed, "--version-key: ", func(w *world) Config {
+			w.withDatabase()
+			c := w.database(w.appURL)
+			c.VersionKey = w.dir + "/none"
+			return c
+		}, false},
+	},
 
 	"api.proxy": {{"it does not answer", Failed, "refuses the connection", func(w *world) Config {
 		w.env["HTTPS_PROXY"] = "http://me:canary-password@" + w.closed()
@@ -361,9 +382,12 @@ var faults = map[string][]fault{
 			return w.at(&u, anAPIToken)
 		}, false},
 	},
-	"api.tls_chain": {{"an authority that nobody knows", Failed, `signed by "test authority", is of no authority in the system's list`, func(w *world) Config { return w.at(w.api(w.good()), anAPIToken) }, false}},
-	"api.tls_name":  {{"another name", Failed, "is for localhost, and the client wants 127.0.0.1", func(w *world) Config { return w.at(w.api(w.good()), anAPIToken) }, false}},
-	"api.tls_time":  {{"expired", Failed, "expired at", func(w *world) Config { return w.at(w.api(w.certificate(-year, -time.Hour)), anAPIToken) }, false}},
+	"api.tls_chain": {{"the setting", Failed, "SSL_CERT_FILE", func(w *world) Config { return w.at(w.api(w.good()), anAPIToken) }, false}, {"an authority that nobody knows", Failed, `signed by "test authority", is of no authority in the system's list`, func(w *world) Config { return w.at(w.api(w.good()), anAPIToken) }, false}},
+	"api.tls_name": {
+		{"another name", Failed, "is for localhost, and the client wants 127.0.0.1", func(w *world) Config { return w.at(w.api(w.good()), anAPIToken) }, false},
+		{"the setting", Failed, "give a name of the certificate in the URL (--server, FAIRLEAD_URL)", func(w *world) Config { return w.at(w.api(w.good()), anAPIToken) }, false},
+	},
+	"api.tls_time": {{"expired", Failed, "expired at", func(w *world) Config { return w.at(w.api(w.certificate(-year, -time.Hour)), anAPIToken) }, false}},
 	"api.answers": {
 		{"an xDS server", Failed, "is an xDS server, not the API", func(w *world) Config {
 			return w.at(&url.URL{Scheme: "http", Host: w.xds(nil, false)}, anAPIToken)
@@ -537,6 +561,23 @@ func (w *world) running(version, refuses string) (at string, u *url.URL, p *prox
 	p = w.connect(at, token, version)
 	p.answer(refuses)
 	return at, u, p, token
+}
+
+// TestAVersionKeyThatCannotBeComparedIsNotGreen.
+func TestAVersionKeyThatCannotBeComparedIsNotGreen(t *testing.T) {
+	t.Parallel()
+	for says, url := range map[string]func(*world) string{
+		"no API server has signed":     func(w *world) string { return w.appURL },
+		"give the URL of fairlead_app": func(w *world) string { return w.nodeURL },
+	} {
+		w := setup(t)
+		w.withDatabase()
+		c := w.database(url(w))
+		c.VersionKey = filepath.Join(w.keyDir(), seal.VersionFile)
+		if got := of(Run(t.Context(), c), "database.version_key"); got.State != NotChecked || !strings.Contains(got.Saw, says) {
+			t.Errorf("%+v, want one that is not checked and says %q", got, says)
+		}
+	}
 }
 
 // TestEveryCheckFindsItsFault: one that is made for real. A check without one is not known to find anything.

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -26,6 +27,8 @@ type link struct {
 	caFile    string
 	sni, name string // name: what the certificate has to be for; "": it is not looked at
 	alpn      []string
+	rename    string // what to do about a name; "": what the bootstrap of a proxy takes
+	trusting  string // where to give an authority
 
 	reached string              // the address that answered
 	chain   []*x509.Certificate // that it showed
@@ -222,7 +225,7 @@ func (l *link) checkChain() Result {
 			return failed(fmt.Sprintf("a certificate of the chain ends before the server's own, of %q", leaf.Issuer.CommonName), "renew the certificate of the authority")
 		}
 		return failed(fmt.Sprintf("the certificate of %s, signed by %q, is of no authority in %s", l.reached, leaf.Issuer.CommonName, where),
-			"give the client the authority's certificate, and have the server send its whole chain: the certificates between stand behind its own in --tls-cert")
+			"give the client the authority's certificate"+l.trusting+", and have the server send its whole chain: the certificates between stand behind its own in --tls-cert")
 	}
 	return ok(fmt.Sprintf("signed by %q, which is in %s", leaf.Issuer.CommonName, where))
 }
@@ -257,7 +260,7 @@ func (l *link) checkName() Result {
 	}
 	if err := l.chain[0].VerifyHostname(l.name); err != nil {
 		return failed(fmt.Sprintf("the certificate is for %s, and the client wants %s", namesOf(l.chain[0]), l.name),
-			"make a certificate for that name, or name the one of the certificate (fairlead bootstrap --server-name)")
+			"make a certificate for that name, or "+cmp.Or(l.rename, "name the one of the certificate (fairlead bootstrap --server-name)"))
 	}
 	return ok("the certificate is for " + l.name)
 }

@@ -21,6 +21,8 @@ import (
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
+
+	"fairlead/internal/fleet"
 )
 
 func checkALPN(_ context.Context, x *examination) Result {
@@ -188,7 +190,7 @@ func checkCredential(ctx context.Context, x *examination) Result {
 func checkNodeID(ctx context.Context, x *examination) Result {
 	stream, err := discoveryv3.NewAggregatedDiscoveryServiceClient(x.node.conn).DeltaAggregatedResources(x.call(ctx))
 	if err == nil {
-		_ = stream.Send(&discoveryv3.DeltaDiscoveryRequest{Node: &corev3.Node{Id: x.node.way.NodeID, UserAgentName: "fairlead-doctor"}}) // Recv tells why it failed
+		_ = stream.Send(&discoveryv3.DeltaDiscoveryRequest{Node: &corev3.Node{Id: x.node.way.NodeID, UserAgentName: fleet.DoctorAgent}}) // Recv tells why it failed
 		_, err = stream.Recv()
 	}
 	switch s := status.Convert(err); {

@@ -31,6 +31,7 @@ type APIConfig struct {
 	Unauthenticated
 	Metrics *metrics.Registry `kong:"-"` // nil: nobody is told
 	Traces  *traces.Tracer    `kong:"-"` // nil: no revision is traced
+	Waits   *Waits            `kong:"-"` // is told why the server waits for its database; nil: nobody
 
 	PublicURL string `name:"public-url" env:"FAIRLEAD_PUBLIC_URL" placeholder:"URL" help:"Where browsers reach the page, such as https://fairlead.example.com: needed behind a proxy that ends TLS or passes on another Host. Sessions, and which page may change something, go by it; without it by each request."`
 	AuditCollectors
@@ -56,7 +57,7 @@ func NewAPI(ctx context.Context, cfg APIConfig, log *slog.Logger) (*API, error) 
 		return nil, err
 	}
 	if cells == nil {
-		err = cfg.CheckURL("--database-url", cfg.DatabaseURL)
+		err = cfg.CheckURL(URLSetting(""), cfg.DatabaseURL)
 	} else if cfg.DatabaseURL != "" {
 		err = fmt.Errorf("--cells-file and --database-url: each cell has its URL in the file, give one of both: %w", fleet.ErrInvalid)
 	}

@@ -30,6 +30,7 @@ type apiCell struct {
 	log      *slog.Logger
 	sealKey  string // the id of the key that seals Secrets
 	metrics  *metrics.Registry
+	waits    *Waits // for its database
 }
 
 // cell reads the keys, and checks all that the cells of a process have in common.
@@ -51,7 +52,7 @@ func (c APIConfig) cell(log *slog.Logger) (*apiCell, error) {
 	}
 	sealKey, err := seal.LoadPublic(c.SealPublicKey)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("--seal-public-key (FAIRLEAD_SEAL_PUBLIC_KEY): %w", err)
 	}
 	sealer, err := seal.NewSealer(sealKey)
 	if err != nil {
@@ -59,7 +60,7 @@ func (c APIConfig) cell(log *slog.Logger) (*apiCell, error) {
 	}
 	versionKey, err := seal.LoadVersion(c.VersionKey)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("--version-key (FAIRLEAD_VERSION_KEY): %w", err)
 	}
 	sinks, err := c.sinks()
 	if err != nil {
@@ -70,7 +71,7 @@ func (c APIConfig) cell(log *slog.Logger) (*apiCell, error) {
 			Compiler: resource.NewCompiler(resource.Config{VersionKey: versionKey, LogPaths: c.GuardLogPaths}),
 			Sealer:   sealer, Guard: guard, Public: public, Page: web.Handler(), Traces: c.Traces, LeastLoad: least,
 		},
-		signer: audit.NewSigner(versionKey), sinks: sinks, sealKey: sealer.KeyID(), log: log,
+		signer: audit.NewSigner(versionKey), sinks: sinks, sealKey: sealer.KeyID(), log: log, waits: c.Waits,
 	}, nil
 }
 
@@ -78,6 +79,9 @@ func (c APIConfig) cell(log *slog.Logger) (*apiCell, error) {
 func (c *apiCell) of(cell Cell, m *metrics.Registry, log *slog.Logger) *apiCell {
 	out := *c
 	out.name, out.url, out.metrics, out.log = cell.Name, cell.DatabaseURL, m, log
+	if cell.Name != "" {
+		out.waits = &Waits{} // the process waits for one of them
+	}
 	out.notifier = store.NewNotifier(store.NotifierConfig{URL: cell.DatabaseURL, Logger: log, Lost: func(err error) {
 		log.Warn("the NOTIFY connection is lost: servers find changes by polling", "reason", err)
 	}})
@@ -86,8 +90,8 @@ func (c *apiCell) of(cell Cell, m *metrics.Registry, log *slog.Logger) *apiCell 
 }
 
 // open opens the database with one of openStore and openNow.
-func (c *apiCell) open(ctx context.Context, open func(context.Context, store.Config, *slog.Logger) (*store.Store, error)) error {
-	s, err := open(ctx, store.Config{URL: c.url, Role: "fairlead_app", Bell: c.notifier, Logger: c.log, Metrics: c.metrics.Database(metrics.API), Traces: c.config.Traces}, c.log)
+func (c *apiCell) open(ctx context.Context, open func(context.Context, store.Config, string, *Waits, *slog.Logger) (*store.Store, error)) error {
+	s, err := open(ctx, store.Config{URL: c.url, Role: "fairlead_app", Bell: c.notifier, Logger: c.log, Metrics: c.metrics.Database(metrics.API), Traces: c.config.Traces}, URLSetting(c.name), c.waits, c.log)
 	if err != nil {
 		return err
 	}
@@ -101,6 +105,12 @@ func (c *apiCell) open(ctx context.Context, open func(context.Context, store.Con
 	c.handler = h
 	if err := c.ready(ctx); err != nil { // it may come right without a restart
 		c.log.Error("the API server is not ready", "reason", err)
+	}
+	switch heads, err := s.HeadsOfKey(ctx, c.signer); {
+	case err != nil:
+		c.log.Warn("--version-key was not compared with what API servers have signed", "reason", err)
+	case len(heads.Foreign) > 0:
+		c.log.Error(ForeignVersionKey(heads), "tenants", heads.Foreign)
 	}
 	return nil
 }

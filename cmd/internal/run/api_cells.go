@@ -19,10 +19,14 @@ const (
 )
 
 // openNow tries once.
-func openNow(ctx context.Context, cfg store.Config, _ *slog.Logger) (*store.Store, error) {
+func openNow(ctx context.Context, cfg store.Config, setting string, waits *Waits, _ *slog.Logger) (*store.Store, error) {
 	ctx, cancel := context.WithTimeout(ctx, openWithin)
 	defer cancel()
-	return store.Open(ctx, cfg)
+	s, err := store.Open(ctx, cfg)
+	if err != nil {
+		waits.tell(store.Trouble(err, setting))
+	}
+	return s, OfDatabase(setting, err)
 }
 
 // openOne tries to open all cells, again and again, until one is open. The others are opened by runCell.
@@ -67,6 +71,7 @@ func (a *API) openCell(ctx context.Context, c *apiCell) error {
 		a.several.Open(c.name, c.handler)
 		c.log.Info("the cell is open")
 	case ctx.Err() == nil:
+		a.several.Waits(c.name, c.waits.reason())
 		c.log.Warn("the cell cannot be used yet", "reason", err)
 	}
 	return err

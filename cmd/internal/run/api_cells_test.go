@@ -130,7 +130,7 @@ func TestAServerOfSeveralCells(t *testing.T) {
 	stops, postgres := storetest.Alone(t)
 	w := startCells(t, first.App, late.App, stops.App)
 	tokens := []string{operator(t, first), "", operator(t, stops)}
-	w.await("/readyz", "", 200, "cell c2: its database was not reached yet\n")
+	w.await("/readyz", "", 200, "cell c2: its database was not reached yet: the database has no schema yet: run the migrations\n")
 	if err := w.api.Ready(t.Context()); !isPartly(err, "cell c2: ") {
 		t.Errorf("%v", err)
 	}

@@ -19,10 +19,10 @@ import (
 )
 
 // Meanwhile runs start, which opens the API, and until it returns answers on lis for the
-// API: /healthz with 200, all else with a 503 that says what is waited for. Then it leaves
+// API: /healthz with 200, all else with a 503 that says what is waited for; waits says why. Then it leaves
 // lis open for the API: connections that come in between wait in the kernel. It returns
 // the error of start, or why lis could not be served.
-func Meanwhile(ctx context.Context, lis net.Listener, conf *tls.Config, log *slog.Logger, start func(context.Context) error) error {
+func Meanwhile(ctx context.Context, lis net.Listener, conf *tls.Config, waits *Waits, log *slog.Logger, start func(context.Context) error) error {
 	shared, ok := lis.(interface{ SetDeadline(time.Time) error })
 	if !ok {
 		return fmt.Errorf("serve the API: %T cannot be handed on: %w", lis, fleet.ErrInvalid)
@@ -33,7 +33,7 @@ func Meanwhile(ctx context.Context, lis net.Listener, conf *tls.Config, log *slo
 		port = tls.NewListener(port, conf)
 	}
 	srv := &http.Server{
-		Handler: waiting(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 5 * time.Second, WriteTimeout: 5 * time.Second,
+		Handler: waiting(waits), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 5 * time.Second, WriteTimeout: 5 * time.Second,
 		MaxHeaderBytes: 32 << 10,
 	}
 	d.Serve(srv)
@@ -71,14 +71,13 @@ type lent struct {
 func (l lent) Close() error { return l.setDeadline(time.Unix(1, 0)) }
 
 // waiting answers while the API is not there.
-func waiting() http.Handler {
-	const reason = "the database was not reached yet"
+func waiting(waits *Waits) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) {
 		answerPlain(w, http.StatusOK, "ok\n")
 	})
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
-		answerPlain(w, http.StatusServiceUnavailable, "not ready: "+reason+"\n")
+		answerPlain(w, http.StatusServiceUnavailable, "not ready: "+waits.Error()+"\n")
 	})
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) {
 		id := fleet.NewID().String()
@@ -91,7 +90,7 @@ func waiting() http.Handler {
 		w.WriteHeader(http.StatusServiceUnavailable)
 		_ = json.NewEncoder(w).Encode(map[string]any{ // the client is gone: nobody to tell
 			"type": "about:blank", "title": http.StatusText(http.StatusServiceUnavailable), "status": http.StatusServiceUnavailable,
-			"code": "unavailable", "detail": "the server is starting: " + reason + "; repeat the request", "request_id": id,
+			"code": "unavailable", "detail": "the server is starting: the database was not reached yet; repeat the request", "request_id": id,
 		})
 	})
 	return mux

@@ -43,7 +43,7 @@ func TestMeanwhileAnswersAndHandsThePortOn(t *testing.T) {
 	t.Parallel()
 	lis := listen(t)
 	url := "http://" + lis.Addr().String()
-	err := run.Meanwhile(t.Context(), lis, nil, slog.New(slog.DiscardHandler), func(context.Context) error {
+	err := run.Meanwhile(t.Context(), lis, nil, nil, slog.New(slog.DiscardHandler), func(context.Context) error {
 		if r, body := get(t, url+"/healthz"); r.StatusCode != http.StatusOK || body != "ok\n" {
 			t.Errorf("/healthz: %d %q", r.StatusCode, body)
 		}
@@ -81,7 +81,7 @@ func TestMeanwhileAnswersAndHandsThePortOn(t *testing.T) {
 func TestMeanwhileDoesNotLoseConnections(t *testing.T) {
 	t.Parallel()
 	lis := listen(t)
-	if err := run.Meanwhile(t.Context(), lis, nil, slog.New(slog.DiscardHandler), func(context.Context) error { return nil }); err != nil {
+	if err := run.Meanwhile(t.Context(), lis, nil, nil, slog.New(slog.DiscardHandler), func(context.Context) error { return nil }); err != nil {
 		t.Fatal(err)
 	}
 	c, err := net.Dial("tcp", lis.Addr().String())
@@ -99,7 +99,7 @@ func TestMeanwhileDoesNotLoseConnections(t *testing.T) {
 func TestMeanwhileReturnsTheErrorOfTheStart(t *testing.T) {
 	t.Parallel()
 	want := errors.New("no such key")
-	err := run.Meanwhile(t.Context(), listen(t), nil, slog.New(slog.DiscardHandler), func(context.Context) error { return want })
+	err := run.Meanwhile(t.Context(), listen(t), nil, nil, slog.New(slog.DiscardHandler), func(context.Context) error { return want })
 	if !errors.Is(err, want) {
 		t.Errorf("err = %v, want %v", err, want)
 	}
@@ -109,7 +109,7 @@ func TestMeanwhileReturnsTheErrorOfTheStart(t *testing.T) {
 func TestMeanwhileEndsWithItsPort(t *testing.T) {
 	t.Parallel()
 	lis := listen(t)
-	err := run.Meanwhile(t.Context(), lis, nil, slog.New(slog.DiscardHandler), func(ctx context.Context) error {
+	err := run.Meanwhile(t.Context(), lis, nil, nil, slog.New(slog.DiscardHandler), func(ctx context.Context) error {
 		_ = lis.Close()
 		<-ctx.Done()
 		return nil

@@ -24,6 +24,15 @@ func keysText(keys []store.ServerKey) string {
 	return strings.Join(out, ", ")
 }
 
+// ForeignVersionKey says what is wrong where the last heads of audits are signed with another key. It may be that somebody who has the database has changed them: an API server starts all the same.
+func ForeignVersionKey(h store.HeadsOfKey) string {
+	others := "the last signed heads of the audit"
+	if h.Signed > 0 {
+		others = "some last signed heads of the audit, and not all,"
+	}
+	return others + " are signed with another key than --version-key: give all API servers the version.key of this installation, or each Secret that is applied counts as changed and no audit is signed"
+}
+
 // ready asks the database, and tells when no xDS server could open what the API seals.
 func (c *apiCell) ready(ctx context.Context) error {
 	keys, err := c.store.ServerKeys(ctx)

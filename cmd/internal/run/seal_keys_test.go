@@ -1,12 +1,14 @@
 package run
 
 import (
+	"bytes"
 	"errors"
 	"log/slog"
 	"strings"
 	"testing"
 	"time"
 
+	"fairlead/internal/audit"
 	"fairlead/internal/fleet"
 	"fairlead/internal/httpapi"
 	"fairlead/internal/seal"
@@ -101,12 +103,67 @@ func TestAnAPIServerWithoutXDSServersOfItsKeyIsNotReady(t *testing.T) {
 	notReady("without room", "no room on its disk")
 }
 
+// TestAForeignVersionKeyIsToldAtTheStart: what API servers have signed is not of it. A head of another key may be a forged one too, so the server starts.
+func TestAForeignVersionKeyIsToldAtTheStart(t *testing.T) {
+	t.Parallel()
+	db := storetest.New(t)
+	own, _ := keyFiles(t)
+	foreign, _ := keyFiles(t)
+	start := func(dir string) (*API, string) {
+		t.Helper()
+		var out bytes.Buffer
+		a, err := NewAPI(t.Context(), APIConfig{DatabaseURL: db.App, SealPublicKey: own + seal.PublicFile, VersionKey: dir + seal.VersionFile}, slog.New(slog.NewTextHandler(&out, nil)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(a.Close)
+		return a, out.String()
+	}
+	const says = "--version-key"
+	a, out := start(foreign)
+	if strings.Contains(out, says) {
+		t.Errorf("where nothing is signed yet: %s", out)
+	}
+	tenant, err := a.Store().CreateTenant(t.Context(), store.Actor{Name: "t"}, "acme", "acme")
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := seal.LoadVersion(own + seal.VersionFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, f, err := a.Store().SignAudit(t.Context(), tenant.ID, audit.NewSigner(key), func() error { return nil }); f != nil || err != nil {
+		t.Fatal(f, err)
+	}
+	if _, out := start(own); strings.Contains(out, says) {
+		t.Errorf("with the key of the others: %s", out)
+	}
+	if _, out := start(foreign); !strings.Contains(out, "level=ERROR") || !strings.Contains(out, says) || !strings.Contains(out, "acme") {
+		t.Errorf("with another key: %s", out)
+	}
+}
+
 // TestKeysOfTheWrongKindAreRefusedAtTheStart.
 func TestKeysOfTheWrongKindAreRefusedAtTheStart(t *testing.T) {
 	t.Parallel()
 	dir, _ := keyFiles(t)
 	quiet := slog.New(slog.DiscardHandler)
 	url := "postgres://nobody@127.0.0.1:1/none"
+	names := func(err error, setting, says string) {
+		t.Helper()
+		if err == nil || !strings.HasPrefix(err.Error(), setting+": ") || !strings.Contains(err.Error(), says) {
+			t.Errorf("%v, want one that begins with %s and says %q", err, setting, says)
+		}
+	}
+	absent := dir + "none"
+	_, err := NewAPI(t.Context(), APIConfig{DatabaseURL: url, SealPublicKey: absent, VersionKey: dir + seal.VersionFile}, quiet)
+	names(err, "--seal-public-key (FAIRLEAD_SEAL_PUBLIC_KEY)", "there is no file "+absent+": \"api keys\" makes it")
+	_, err = NewAPI(t.Context(), APIConfig{DatabaseURL: url, SealPublicKey: dir + seal.PublicFile, VersionKey: absent}, quiet)
+	names(err, "--version-key (FAIRLEAD_VERSION_KEY)", "there is no file "+absent+": \"api keys\" makes it")
+	_, err = NewAPI(t.Context(), APIConfig{DatabaseURL: url, SealPublicKey: dir + seal.PrivateFile, VersionKey: dir + seal.VersionFile}, quiet)
+	names(err, "--seal-public-key (FAIRLEAD_SEAL_PUBLIC_KEY)", "give the file of the public sealing key, seal.pub")
+	_, err = NewXDS(t.Context(), XDSConfig{DatabaseURL: url, SealPrivateKey: absent, Name: "x"}, quiet)
+	names(err, "--seal-private-key (FAIRLEAD_SEAL_PRIVATE_KEY)", "there is no file "+absent+": \"api keys\" makes it")
 	for name, c := range map[string]APIConfig{
 		"private sealing key": {DatabaseURL: url, SealPublicKey: dir + seal.PrivateFile, VersionKey: dir + seal.VersionFile},
 		"version key":         {DatabaseURL: url, SealPublicKey: dir + seal.VersionFile, VersionKey: dir + seal.VersionFile},

@@ -45,6 +45,7 @@ type XDSConfig struct {
 	Unauthenticated
 	Metrics *metrics.Registry `kong:"-"` // nil: nobody is told
 	Traces  *traces.Tracer    `kong:"-"` // nil: no revision is traced
+	Waits   *Waits            `kong:"-"` // is told why the server waits for its database; nil: nobody
 
 	Reflection   bool `name:"reflection" env:"FAIRLEAD_REFLECTION" help:"Serve gRPC server reflection, to clients with a node token."`
 	AllowProxied bool `name:"allow-proxied" env:"FAIRLEAD_ALLOW_PROXIED" help:"Let calls in that a proxy on the way has routed, as its headers say: for a load balancer of HTTP before this server. Without it they are refused, since they may speak with that proxy's credential."`
@@ -87,7 +88,7 @@ func NewXDS(ctx context.Context, cfg XDSConfig, log *slog.Logger) (*XDS, error) 
 	}
 	private, err := seal.LoadPrivate(cfg.SealPrivateKey)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("--seal-private-key (FAIRLEAD_SEAL_PRIVATE_KEY): %w", err)
 	}
 	opener, err := seal.NewOpener(private)
 	if err != nil {
@@ -127,7 +128,7 @@ func (cfg XDSConfig) cells() ([]Cell, error) {
 }
 
 func (cfg XDSConfig) checkURLs() error {
-	if err := cfg.CheckURL("--database-url", cfg.DatabaseURL); err != nil {
+	if err := cfg.CheckURL(URLSetting(""), cfg.DatabaseURL); err != nil {
 		return err
 	}
 	for _, also := range []struct{ flag, url string }{{"--listen-database-url", cfg.ListenURL}, {"--read-database-url", cfg.ReadURL}} {

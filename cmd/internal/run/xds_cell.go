@@ -30,6 +30,7 @@ type xdsCell struct {
 	url   string
 	open  func(ctx context.Context) (*xdsStack, error) // waits for the database
 	log   *slog.Logger
+	waits *Waits                   // for its database
 	stack atomic.Pointer[xdsStack] // nil: it is not open yet
 	since atomic.Int64             // Unix ns, when it was asked last and did not answer; 0: it did
 }
@@ -102,6 +103,14 @@ func (c *xdsCell) note(ctx context.Context, err error) {
 func (c *xdsCell) answers() bool {
 	s := c.stack.Load()
 	return s != nil && s.replica.Answers() && c.since.Load() == 0
+}
+
+// away names a cell that does not answer, and why where that is known.
+func (c *xdsCell) away() string {
+	if why := c.waits.reason(); c.stack.Load() == nil && why != "" {
+		return c.name + " (" + why + ")"
+	}
+	return c.name
 }
 
 // alive asks the cell's database for a sign of life.

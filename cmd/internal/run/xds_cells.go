@@ -52,9 +52,9 @@ func newXDSCells(cfg XDSConfig, cells []Cell, opener *seal.Opener, log *slog.Log
 	counts := replica.NewStreamCounts(cfg.Streams, cfg.TenantStreams, cfg.TokenStreams)
 	for _, c := range cells {
 		own, of := cfg, stackOf{opener: opener, server: server.Beside(), metrics: cfg.Metrics.Cell(c.Name), cell: c.Name, counts: counts, loads: load.Bounds{}.Part(len(cells))}
-		own.DatabaseURL, own.ListenURL, own.ReadURL = c.DatabaseURL, c.ListenURL, c.ReadURL
+		own.DatabaseURL, own.ListenURL, own.ReadURL, own.Waits = c.DatabaseURL, c.ListenURL, c.ReadURL, &Waits{}
 		log := log.With("cell", c.Name)
-		cell := &xdsCell{name: c.Name, url: c.DatabaseURL, log: log, open: func(ctx context.Context) (*xdsStack, error) { return x.openStack(ctx, c.Name, own, of, log) }}
+		cell := &xdsCell{name: c.Name, url: c.DatabaseURL, log: log, waits: own.Waits, open: func(ctx context.Context) (*xdsStack, error) { return x.openStack(ctx, c.Name, own, of, log) }}
 		x.cells, x.byName[c.Name] = append(x.cells, cell), cell
 	}
 	return x
@@ -98,12 +98,12 @@ func (x *xdsCells) state(ctx context.Context) error {
 			ready = true
 		}
 		if !answered[i] {
-			away = append(away, c.name)
+			away = append(away, c.away())
 		}
 	}
 	switch {
 	case !ready:
-		return fmt.Errorf("the fleets' heads of no cell were read yet: %w", fleet.ErrUnavailable)
+		return fmt.Errorf("the fleets' heads of no cell were read yet (%s): %w", strings.Join(away, ", "), fleet.ErrUnavailable)
 	case len(away) > 0:
 		return &PartlyReady{"cells that do not answer: " + strings.Join(away, ", ")}
 	}

@@ -202,7 +202,7 @@ func (s *cellsServer) ready(away string) {
 	s.until("cells away: "+away, func() bool {
 		err := s.x.Ready(s.Context())
 		var partly *PartlyReady
-		return err == nil && away == "" || errors.As(err, &partly) && partly.What == "cells that do not answer: "+away
+		return err == nil && away == "" || errors.As(err, &partly) && (partly.What == "cells that do not answer: "+away || strings.HasPrefix(partly.What, "cells that do not answer: "+away+" ("))
 	})
 }
 

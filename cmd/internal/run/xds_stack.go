@@ -50,7 +50,7 @@ var _ databases = (*xdsStack)(nil)
 func openStack(ctx context.Context, cfg XDSConfig, of stackOf, log *slog.Logger) (*xdsStack, error) {
 	x := &xdsStack{cfg: cfg, of: of, log: log, loads: load.New(of.loads), sealKey: of.opener.KeyID()}
 	var err error
-	x.store, err = openStore(ctx, store.Config{URL: cfg.DatabaseURL, Role: "fairlead_node", Logger: log, Metrics: of.metrics.Database(metrics.XDS)}, log)
+	x.store, err = openStore(ctx, store.Config{URL: cfg.DatabaseURL, Role: "fairlead_node", Logger: log, Metrics: of.metrics.Database(metrics.XDS)}, URLSetting(of.cell), cfg.Waits, log)
 	if err != nil {
 		return nil, err
 	}
