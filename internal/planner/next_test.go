@@ -35,6 +35,9 @@ type proxy struct {
 	returned bool                            // it has lost a stream
 	// asksClusters: the proxy has still to ask for clusters on this stream.
 	asksClusters bool
+	// apart: it asks for no clusters, and came with nothing that tells it from a process that takes none from here, on this stream or one before. It
+	// served nothing then (SEMANTICS 3.8c).
+	apart bool
 	// reported are the versions of what was in ACKed responses: what Envoy lists on a new
 	// stream, whatever it has applied of refused ones.
 	reported [fleet.NumTypes]map[string]string
@@ -192,18 +195,28 @@ func poison(r *snapshot.Resource) bool {
 // sticks: Envoy's load balancer refuses it, but says so only when it is replaced.
 func sticks(r *snapshot.Resource) bool { return strings.HasSuffix(r.Version, "?") }
 
-// stick notes, as a response arrives, which clusters hold back all answers. One by itself is refused at once: an Envoy sticks only where a good
-// one stands beside it.
+// stick notes, as a response arrives, which clusters hold back all answers. One by itself is refused at once: an Envoy sticks only where the response
+// brings a good one that it has not, or takes one away that it has (seen with 1.40).
 func (p *proxy) stick(r *response) {
 	if r.Type != fleet.Cluster || r.Heartbeat {
 		return
 	}
-	good := len(p.holds[fleet.Cluster]) > 0 || slices.ContainsFunc(r.Resources, func(x *snapshot.Resource) bool { return !poison(x) })
+	holds := p.holds[fleet.Cluster]
+	pauses := slices.ContainsFunc(r.Resources, func(x *snapshot.Resource) bool {
+		return !poison(x) && (holds[x.Name] == nil || holds[x.Name].Version != x.Version)
+	})
+	for n := range holds {
+		gone := slices.Contains(r.Removed, n)
+		if !p.client.Delta {
+			gone = !slices.ContainsFunc(r.Resources, func(x *snapshot.Resource) bool { return x.Name == n })
+		}
+		pauses = pauses || gone
+	}
 	in := map[string]bool{}
 	for _, x := range r.Resources {
 		in[x.Name] = true
 		delete(p.sticky, x.Name)
-		if sticks(x) && good {
+		if sticks(x) && pauses {
 			p.sticky[x.Name] = true
 		}
 	}
@@ -332,6 +345,7 @@ func (p *proxy) reconnect() {
 		p.returns(t)
 	}
 	p.client.Opened()
+	p.apart = p.apart && p.asksClusters || len(p.asked[fleet.Endpoint]) == 0 && len(p.reported[fleet.Listener]) == 0 && (old.Delta || p.accepted[fleet.Listener] == "")
 	p.asksClusters, p.returned = warming, true
 }
 
@@ -557,6 +571,10 @@ func (p *proxy) settle() {
 			}
 			if p.waitsNoLonger() {
 				continue
+			}
+			if p.asksClusters && p.apart {
+				p.left[fleet.Cluster] = p.snap.Revision
+				return
 			}
 			if p.asksClusters {
 				p.t.Fatalf("stuck by %v, and never repaired", p.sticky)

@@ -465,6 +465,37 @@ func TestWhatStandsInForASetThatIsNotKnownIsNotBlamed(t *testing.T) {
 	}
 }
 
+// TestWhoIsStuckOnWhatIsGoneIsNotBlamedForTheRest: of clusters whose endpoints an Envoy never asks for, some are offered as it may have them and the fleet has no
+// more. They go first. What is left is blamed if the Envoy is stuck without them.
+func TestWhoIsStuckOnWhatIsGoneIsNotBlamedForTheRest(t *testing.T) {
+	t.Parallel()
+	before := first(t, "clusters a@1; endpoints a@1; routes r@1>a")
+	_, now := after(t, before, "clusters b@2; endpoints b@2; routes r@2>b")
+	s := &script{t: t, c: client{t: t, Envoy: true, Now: start}}
+	s.c.Subscribe(request{Type: fleet.Cluster, Version: "of a and y"}, now)
+	s.c.Subscribe(request{Type: fleet.Endpoint, Names: []string{"y"}, Version: "of a and y"}, now)
+	s.c.Subscribe(request{Type: fleet.Route, Names: []string{"r"}, Version: before.Types[fleet.Route].Sum().String()}, now)
+	for _, want := range []string{"clusters a@1 b@2", "clusters b@2"} {
+		clusters := s.send(now)
+		if clusters == nil || describe(clusters) != want {
+			t.Fatalf("it is sent %v, want %s", clusters, want)
+		}
+		if vs := s.c.Verdicts(); len(vs) > 0 {
+			t.Fatalf("blamed is %+v", vs)
+		}
+		s.c.Now = s.c.Now.Add(time.Minute)
+	}
+	clusters := s.send(now)
+	if clusters == nil || describe(clusters) != "clusters" {
+		t.Fatalf("it is sent %v, want no clusters", clusters)
+	}
+	s.c.acknowledge(fleet.Cluster, clusters.Nonce, says(fleet.Cluster, "b"))
+	s.send(now)
+	if vs := s.c.Verdicts(); len(vs) != 1 || len(vs[0].Blame) != 1 || vs[0].Blame[0].Refused.Name != "b" {
+		t.Errorf("it is stuck on the rest, and blamed is %+v", vs)
+	}
+}
+
 // TestWhatAPartOfARefusalBroughtStays: a client refuses responses of clusters, of which it applies what is good, and reports what it ACKed before. Its route names a
 // cluster that came in one of them, and that is deleted when it comes back.
 func TestWhatAPartOfARefusalBroughtStays(t *testing.T) {

@@ -111,8 +111,12 @@ func (c *Client) presumeStuck(target *snapshot.Target) {
 	f.presumed, f.idle = true, nil
 	all, sure := c.neverAsked(f), true
 	if gone := c.gone(t, f.Response); len(gone) > 0 {
-		all = slices.DeleteFunc(all, func(x snapshot.Exception) bool { return slices.Contains(gone, x.Refused.Name) })
-		if len(all) == 0 { // it may wait for endpoints of what is there no more
+		if len(all) > 0 { // else it may wait for endpoints of what is there no more
+			gone = slices.DeleteFunc(gone, func(name string) bool {
+				return !slices.ContainsFunc(all, func(x snapshot.Exception) bool { return x.Refused.Name == name })
+			})
+		}
+		if len(gone) > 0 { // what is left is to blame only if the client is stuck without them
 			c.withdraw(t, gone)
 			c.pos.Warm = nil
 			return

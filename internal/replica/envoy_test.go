@@ -130,7 +130,10 @@ type envoy struct {
 	words   []string             // of swallowed answers
 	// asksClusters: it has still to ask for clusters on this stream.
 	asksClusters bool
-	named        bool // the node was sent
+	// apart: it came so with nothing that tells it from a process that takes no clusters from here, on this stream or one before. It served nothing
+	// then (SEMANTICS 3.8c).
+	apart bool
+	named bool // the node was sent
 
 	mu    sync.Mutex // guards both
 	inbox []*message
@@ -185,6 +188,7 @@ func (e *envoy) connect(to *server) {
 	e.server, e.stream, e.cancel = to, stream, cancel
 	e.mu.Unlock()
 	e.w.readers.Go(func() { e.read(to, stream) })
+	e.apart = e.apart && e.asksClusters || len(e.asked[fleet.Endpoint]) == 0 && len(e.reported[fleet.Listener]) == 0 && (e.delta || e.accepted[fleet.Listener] == "")
 	e.asksClusters = warming
 	if !warming {
 		e.first(fleet.Cluster)
@@ -372,16 +376,20 @@ func (e *envoy) judge(m *message) {
 	e.w.problem("%s refused and got again: %s", e.id, m)
 }
 
-// stick notes, as a message arrives, which clusters hold back all answers. One by itself is refused at once: an Envoy sticks only where a good
-// one stands beside it.
+// stick notes, as a message arrives, which clusters hold back all answers. One by itself is refused at once: an Envoy sticks only where the message
+// brings a good one that it has not, or takes one away that it has (seen with 1.40).
 func (e *envoy) stick(m *message) {
 	if m.typ != fleet.Cluster {
 		return
 	}
-	good := len(e.holds[fleet.Cluster]) > 0 || slices.ContainsFunc(m.items, func(x item) bool { return !e.bad(x) })
+	holds := e.holds[fleet.Cluster]
+	pauses := slices.ContainsFunc(m.items, func(x item) bool { return !e.bad(x) && holds[x.name].version != x.version })
+	for n := range holds {
+		pauses = pauses || slices.Contains(m.removed, n) || !e.delta && !m.names(n)
+	}
 	for _, x := range m.items {
 		delete(e.sticky, x.name)
-		if x.sticks() && good {
+		if x.sticks() && pauses {
 			e.sticky[x.name] = true
 		}
 	}

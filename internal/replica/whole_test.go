@@ -479,7 +479,7 @@ func (w *whole) atRest() {
 			w.problem("at rest, %s has no stream", e.id)
 			continue
 		}
-		if e.unheard {
+		if e.unheard || e.asksClusters && e.apart {
 			continue
 		}
 		if w.unanswerable(e) {

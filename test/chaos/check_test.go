@@ -144,12 +144,14 @@ func (h *history) checkClients(say func(string, ...any)) {
 			all, of := index[c], by{n.Server, c.Name}
 			pos := at[n.Node][of]
 			i := slices.IndexFunc(all, func(s span) bool { return s.to > pos })
+			if before := lastBefore(all, pos); n.Repair && before >= 0 {
+				if n.Did == acked { // from there on it is offered what is newer again
+					at[n.Node][of], has[n.Node][c.Name] = all[before].from, c.Number
+				}
+				continue
+			}
 			if i < 0 {
 				switch {
-				case len(all) > 0 && n.Repair:
-					if n.Did == acked { // from there on it is offered what is newer again
-						at[n.Node][of], has[n.Node][c.Name] = all[len(all)-1].from, c.Number
-					}
 				case len(all) > 0:
 					say("back: %v %s %s and was at revision %d%s", n.Node, n.Did, c.mark(), pos, h.tale(n.Node, c.Name))
 				default:
@@ -162,6 +164,15 @@ func (h *history) checkClients(say func(string, ...any)) {
 			}
 		}
 	}
+}
+
+// lastBefore is the last of spans that began before a revision, or with it; -1: none did.
+func lastBefore(all []span, pos int64) int {
+	i := slices.IndexFunc(all, func(s span) bool { return s.from > pos })
+	if i < 0 {
+		return len(all) - 1
+	}
+	return i - 1
 }
 
 // checkRest: in the end each client has what there is, or of what it refuses what it took last.

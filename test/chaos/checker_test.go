@@ -163,6 +163,20 @@ func TestWhatAClientHasIsNotGoingBack(t *testing.T) {
 	if back(stuck) {
 		t.Error("to be given what was known to be good, as it did not answer, is told as going back")
 	}
+	deleted := sound()
+	deleted.truth[key{"acme", "b"}] = []version{{8, 1, false}, {9, 0, false}, {10, 2, false}, {11, 3, false}, {12, 0, false}, {13, 2, true}}
+	give := func(number int64, repair bool) {
+		deleted.note(note{Node: n1, Did: acked, Server: "xds 1", Contents: []content{{"acme", "b", number}}, Repair: repair})
+	}
+	give(1, false)
+	give(0, false)
+	give(2, false)
+	give(0, true) // as it was before, and not as it will be
+	give(2, false)
+	give(3, false)
+	if back(deleted) {
+		t.Error("to be given what comes after a repair is told as going back")
+	}
 	h.client(n1, acked, "xds 1", []content{{"acme", "a", 3}})
 	h.client(n1, acked, "xds 1", older)
 	if !back(h) {
