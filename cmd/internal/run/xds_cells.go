@@ -157,24 +157,33 @@ func (x *xdsCells) find(ctx context.Context, id fleet.CredentialID, sent [32]byt
 	within, cancel := context.WithTimeout(ctx, cellsAsked)
 	defer cancel()
 	who, sure, err := x.search(within, sent, last, ask)
+	var why error
+	if sure && errors.Is(err, replica.ErrUnknown) {
+		why = x.elsewhere(within, id)
+	}
+	if errors.Is(why, replica.ErrHere) {
+		if why = nil; !replica.OtherSecret(err) { // a move may just have ended
+			who, sure, err = x.search(within, sent, nil, ask)
+		}
+	}
 	switch {
 	case !errors.Is(err, replica.ErrUnknown):
 		return who, err
 	case !sure:
-		x.lookups.Doubt(xds.RemoteAddr(ctx), time.Now())
-		return xds.Identity{}, errCellsUnsure
+		why = errCellsUnsure
 	}
-	if why := x.elsewhere(within, id); why != nil {
+	if why != nil {
 		x.lookups.Doubt(xds.RemoteAddr(ctx), time.Now())
 		return xds.Identity{}, why
 	}
 	x.lookups.Reject(sent, xds.RemoteAddr(ctx), replica.ErrUnknown, time.Now())
-	return xds.Identity{}, err
+	return xds.Identity{}, replica.ErrUnknown
 }
 
-// search asks all cells but that one, those that answer first. sure: each of them has answered.
+// search asks all cells but that one, those that answer first. sure: each of them has answered. Of one that knows the id the error is replica.OtherSecret.
 func (x *xdsCells) search(ctx context.Context, sent [32]byte, asked *xdsCell, ask askCell) (who xds.Identity, sure bool, err error) {
 	sure = true
+	unknown := replica.ErrUnknown
 	for _, c := range x.inOrder() {
 		switch {
 		case c == asked:
@@ -186,6 +195,9 @@ func (x *xdsCells) search(ctx context.Context, sent [32]byte, asked *xdsCell, as
 		who, err := c.askWithin(ctx, cellPatience, ask)
 		switch {
 		case errors.Is(err, replica.ErrUnknown):
+			if replica.OtherSecret(err) {
+				unknown = err
+			}
 		case errors.Is(err, fleet.ErrUnavailable):
 			sure = false
 		default:
@@ -193,7 +205,7 @@ func (x *xdsCells) search(ctx context.Context, sent [32]byte, asked *xdsCell, as
 			return who, true, err
 		}
 	}
-	return xds.Identity{}, sure, replica.ErrUnknown
+	return xds.Identity{}, sure, unknown
 }
 
 // inOrder are the cells, those that answer first.
@@ -213,6 +225,7 @@ func (x *xdsCells) inOrder() []*xdsCell {
 
 // elsewhere is why a token that no cell knows is not refused: a cell has rows of its tenant that it does not serve, or cannot be asked for that. Where the tenant was
 // deleted since in the cell that it came to, it is on no way. One that is gone, and that no cell is about to have or has by now, is in a cell that this server does not know.
+// It is replica.ErrHere where a cell serves what has the id.
 func (x *xdsCells) elsewhere(ctx context.Context, id fleet.CredentialID) error {
 	said := map[store.TokenPlace]bool{}
 	unsure := false
@@ -229,6 +242,8 @@ func (x *xdsCells) elsewhere(ctx context.Context, id fleet.CredentialID) error {
 	switch {
 	case unsure:
 		return errCellsUnsure
+	case said[store.TokenHere] && !gone && !arriving:
+		return replica.ErrHere
 	case !gone && !arriving || said[store.TokenDeleted]:
 		return nil
 	case arriving || said[store.TokenHere]:

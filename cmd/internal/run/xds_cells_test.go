@@ -456,6 +456,47 @@ func TestATenantInACellThatTheServerDoesNotKnow(t *testing.T) {
 	}
 }
 
+// TestAMoveThatEndsWhileATokenIsLookedFor: the database did not know the token when it was asked, and serves its tenant when it is asked where that is. The token is good,
+// and is not remembered as a wrong one.
+func TestAMoveThatEndsWhileATokenIsLookedFor(t *testing.T) {
+	for name, several := range map[string]bool{"one database": false, "several": true} {
+		t.Run(name, func(t *testing.T) {
+			a, b := newCell(t, "a", storetest.New(t)), newCell(t, "b", storetest.New(t))
+			a.key, a.token = a.fleetWithToken() // of which nothing is held
+			a.put("c", "1")
+			s := serveCells(t, func(c *XDSConfig) {
+				if !several {
+					c.CellsFile, c.DatabaseURL, c.Metrics = CellsFile{}, a.db.Node, nil
+				}
+			}, a, b)
+			s.ready("")
+			a.place(a.key.Tenant, "arriving")
+			conn := a.db.Connect(t, a.db.Owner)
+			defer conn.Close(t.Context()) //nolint:errcheck // nothing is pending
+			tx, err := conn.Begin(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := tx.Exec(t.Context(), `LOCK TABLE node_credentials IN ACCESS EXCLUSIVE MODE`); err != nil { // the look-up has begun, and sees the tenant arriving
+				t.Fatal(err)
+			}
+			stream := s.client(xdstest.DeltaADS, "n", a.token)
+			s.until("the token is looked for", func() (waits bool) {
+				if err := tx.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_locks l JOIN pg_stat_activity s USING (pid) WHERE NOT l.granted AND s.query LIKE '%find_node_credential(%')`).Scan(&waits); err != nil {
+					t.Fatal(err)
+				}
+				return waits
+			})
+			a.place(a.key.Tenant, "here")
+			if err := tx.Commit(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			stream.Want("clusters c@1")
+			s.client(xdstest.DeltaADS, "m", a.token).Want("clusters c@1")
+		})
+	}
+}
+
 // TestATenantThatWasDeletedAfterItsMove: its tokens are refused, whatever the cell that it has left still has.
 func TestATenantThatWasDeletedAfterItsMove(t *testing.T) {
 	a := newCell(t, "a", storetest.New(t))

@@ -178,7 +178,9 @@ func (x *xdsStack) elsewhere() func(context.Context, fleet.CredentialID) (why, e
 			why = errArriving
 		case store.TokenGone:
 			why = replica.ErrElsewhere
-		case store.TokenUnknown, store.TokenHere, store.TokenDeleted:
+		case store.TokenHere:
+			why = replica.ErrHere
+		case store.TokenUnknown, store.TokenDeleted:
 		}
 		return why, err
 	}
