@@ -21,8 +21,8 @@ var ErrMoved = fmt.Errorf("the tenant has moved; connect again: %w", fleet.ErrUn
 // ErrElsewhere is said of a token whose tenant has moved to a cell that the server does not have.
 var ErrElsewhere = fmt.Errorf("the tenant has moved to another cell, which this server does not know: its operator has to give it a --cells-file (FAIRLEAD_CELLS_FILE) that names that cell: %w", fleet.ErrUnavailable)
 
-// ErrHere is Config.Elsewhere's of a database that serves what has the id: since this moment, or it is no node token.
-var ErrHere = errors.New("the database serves what has the id")
+// ErrHere is Config.Elsewhere's of a token that the database has, whose tenant has come since it was asked.
+var ErrHere = errors.New("the database has the token")
 
 // Why a stream ends, or does not begin. The texts are for whoever reads the proxy's log.
 var (
@@ -88,12 +88,6 @@ func (r *Replica) identify(ctx context.Context, id fleet.CredentialID, sent [32]
 	return who, nil
 }
 
-// OtherSecret reports whether a token was refused as one whose id is known, with another secret. Nobody is told.
-func OtherSecret(err error) bool {
-	var d *deniedError
-	return errors.As(err, &d) && d.reason == fleet.DeniedToken && d.key != (fleet.Key{})
-}
-
 // goneError is errGone of a token that was looked up: unlike what else is wrong with one, it may be taken back.
 type goneError struct {
 	error
@@ -151,12 +145,12 @@ func (r *Replica) findCredential(ctx context.Context, id fleet.CredentialID, sen
 		return key, c, err
 	}
 	if !auth.Equal(c.Hash, sent) {
-		err := r.elsewhere(ctx, id)
-		if unknown := c.ID == (fleet.CredentialID{}); errors.Is(err, ErrHere) && unknown { // a move may just have ended
+		err := r.elsewhere(ctx, id, sent)
+		if errors.Is(err, ErrHere) { // a move has just ended
 			asked = time.Now()
 			key, c, err = r.askFor(ctx, id)
 		}
-		if err != nil && !errors.Is(err, ErrHere) {
+		if err != nil {
 			return fleet.Key{}, fleet.Credential{}, err
 		}
 	}
@@ -183,12 +177,12 @@ func (r *Replica) askFor(ctx context.Context, id fleet.CredentialID) (fleet.Key,
 var errUnchecked = fmt.Errorf("the node token cannot be checked now, the database does not answer: try again: %w", fleet.ErrUnavailable)
 
 // elsewhere is why a token that the database does not know, or not with this secret, is not turned away: another database has its tenant, or may. It is ErrHere where this
-// one has it.
-func (r *Replica) elsewhere(ctx context.Context, id fleet.CredentialID) error {
+// one has it by now.
+func (r *Replica) elsewhere(ctx context.Context, id fleet.CredentialID, sent [32]byte) error {
 	if r.cfg.Elsewhere == nil {
 		return nil
 	}
-	why, err := r.cfg.Elsewhere(ctx, id)
+	why, err := r.cfg.Elsewhere(ctx, id, sent)
 	if err != nil {
 		r.log.Debug("find where the tenant of a node credential is", "credential", id, "error", err)
 		return errUnchecked

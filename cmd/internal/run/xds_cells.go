@@ -159,12 +159,11 @@ func (x *xdsCells) find(ctx context.Context, id fleet.CredentialID, sent [32]byt
 	who, sure, err := x.search(within, sent, last, ask)
 	var why error
 	if sure && errors.Is(err, replica.ErrUnknown) {
-		why = x.elsewhere(within, id)
+		why = x.elsewhere(within, id, sent)
 	}
-	if errors.Is(why, replica.ErrHere) {
-		if why = nil; !replica.OtherSecret(err) { // a move may just have ended
-			who, sure, err = x.search(within, sent, nil, ask)
-		}
+	if errors.Is(why, replica.ErrHere) { // a move has just ended
+		why = nil
+		who, sure, err = x.search(within, sent, nil, ask)
 	}
 	switch {
 	case !errors.Is(err, replica.ErrUnknown):
@@ -180,10 +179,9 @@ func (x *xdsCells) find(ctx context.Context, id fleet.CredentialID, sent [32]byt
 	return xds.Identity{}, replica.ErrUnknown
 }
 
-// search asks all cells but that one, those that answer first. sure: each of them has answered. Of one that knows the id the error is replica.OtherSecret.
+// search asks all cells but that one, those that answer first. sure: each of them has answered.
 func (x *xdsCells) search(ctx context.Context, sent [32]byte, asked *xdsCell, ask askCell) (who xds.Identity, sure bool, err error) {
 	sure = true
-	unknown := replica.ErrUnknown
 	for _, c := range x.inOrder() {
 		switch {
 		case c == asked:
@@ -195,9 +193,6 @@ func (x *xdsCells) search(ctx context.Context, sent [32]byte, asked *xdsCell, as
 		who, err := c.askWithin(ctx, cellPatience, ask)
 		switch {
 		case errors.Is(err, replica.ErrUnknown):
-			if replica.OtherSecret(err) {
-				unknown = err
-			}
 		case errors.Is(err, fleet.ErrUnavailable):
 			sure = false
 		default:
@@ -205,7 +200,7 @@ func (x *xdsCells) search(ctx context.Context, sent [32]byte, asked *xdsCell, as
 			return who, true, err
 		}
 	}
-	return xds.Identity{}, sure, unknown
+	return xds.Identity{}, sure, replica.ErrUnknown
 }
 
 // inOrder are the cells, those that answer first.
@@ -225,8 +220,8 @@ func (x *xdsCells) inOrder() []*xdsCell {
 
 // elsewhere is why a token that no cell knows is not refused: a cell has rows of its tenant that it does not serve, or cannot be asked for that. Where the tenant was
 // deleted since in the cell that it came to, it is on no way. One that is gone, and that no cell is about to have or has by now, is in a cell that this server does not know.
-// It is replica.ErrHere where a cell serves what has the id.
-func (x *xdsCells) elsewhere(ctx context.Context, id fleet.CredentialID) error {
+// It is replica.ErrHere where a cell serves it since this moment.
+func (x *xdsCells) elsewhere(ctx context.Context, id fleet.CredentialID, sent [32]byte) error {
 	said := map[store.TokenPlace]bool{}
 	unsure := false
 	for _, c := range x.cells {
@@ -234,7 +229,7 @@ func (x *xdsCells) elsewhere(ctx context.Context, id fleet.CredentialID) error {
 		if s == nil {
 			return errCellsUnsure
 		}
-		place, err := s.store.Place(ctx, id)
+		place, err := s.store.Place(ctx, id, sent)
 		unsure = unsure || err != nil
 		said[place] = true
 	}

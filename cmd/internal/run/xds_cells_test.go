@@ -414,6 +414,15 @@ func TestATenantInACellThatTheServerDoesNotKnow(t *testing.T) {
 			a, b := newCell(t, "a", storetest.New(t)), newCell(t, "b", storetest.New(t))
 			a.put("c", "1")
 			_, late := a.fleetWithToken()
+			var wrong []string // secrets of ids that are known
+			for range 2 {
+				id, token, _ := auth.NewNodeToken(time.Time{})
+				a.with(func(s *store.Store) error {
+					_, err := s.CreateNodeCredential(t.Context(), a.key.Tenant, a.key.Fleet, store.Actor{Name: "test"}, store.NodeCredential{ID: id, Hash: auth.Hash("another"), Nodes: "*"})
+					return err
+				})
+				wrong = append(wrong, token)
+			}
 			s := serveCells(t, func(c *XDSConfig) {
 				if !several {
 					c.CellsFile, c.DatabaseURL, c.Metrics = CellsFile{}, a.db.Node, nil
@@ -448,7 +457,9 @@ func TestATenantInACellThatTheServerDoesNotKnow(t *testing.T) {
 			}
 			_, unknown, _ := auth.NewNodeToken(time.Time{})
 			s.refused(unknown, codes.Unauthenticated, "is not known here")
+			s.refused(wrong[0], codes.Unauthenticated, "is not known here")
 			a.place(a.key.Tenant, "arriving")
+			s.refused(wrong[1], codes.Unauthenticated, "is not known here")
 			s.refused(a.token, codes.Unavailable, "its tenant is moving")
 			a.place(a.key.Tenant, "here")
 			s.client(xdstest.DeltaADS, "m", a.token).Want("clusters c@1")
