@@ -126,6 +126,7 @@ GRANT EXECUTE ON FUNCTION operator_revoke_token TO fairlead_app;
 GRANT EXECUTE ON FUNCTION operator_set_limits TO fairlead_app;
 GRANT EXECUTE ON FUNCTION operator_tenant_by_slug TO fairlead_app;
 GRANT EXECUTE ON FUNCTION operator_tenants TO fairlead_app;
+GRANT EXECUTE ON FUNCTION place_of_token TO fairlead_app, fairlead_node;
 GRANT EXECUTE ON FUNCTION purge_fleet TO fairlead_app;
 GRANT EXECUTE ON FUNCTION purge_tenant TO fairlead_app;
 GRANT EXECUTE ON FUNCTION restore_fleet TO fairlead_app;

@@ -260,12 +260,12 @@ var (
 	errWrongSecret = fmt.Errorf("it has another secret: %w", fleet.ErrNotFound)
 )
 
-// place asks whether a tenant of the cell has what was not found.
+// place asks whether a tenant of the cell has what was not found, secret and all.
 func (f *lookedUp) place(ctx context.Context) {
 	if f.err != nil && !errors.Is(f.err, fleet.ErrNotFound) {
 		return
 	}
-	at, err := f.api.store.Place(ctx, f.id)
+	at, err := f.api.store.Place(ctx, f.id, f.sent)
 	switch {
 	case f.err == nil && f.same():
 	case err != nil:
@@ -278,10 +278,8 @@ func (f *lookedUp) place(ctx context.Context) {
 		f.err = errDeleted
 	case f.err == nil:
 		f.err = errWrongSecret
-	case at == store.TokenHere: // since this moment, or it is of another kind
-		if f.read(ctx); f.err == nil && !f.same() {
-			f.err = errWrongSecret
-		}
+	case at == store.TokenHere: // since this moment
+		f.read(ctx)
 	}
 }
 

@@ -272,7 +272,7 @@ func (a *API) movedAtEnd(ctx context.Context, with live.Holder, end live.End) li
 	}
 	ctx, cancel := context.WithTimeout(ctx, databasePatience)
 	defer cancel()
-	switch at, err := a.store.Place(ctx, id); {
+	switch at, err := a.store.PlaceOfID(ctx, id); {
 	case err != nil:
 		return live.EndDatabase
 	case at.Elsewhere():

@@ -8,6 +8,9 @@ import (
 
 	"fairlead/internal/auth"
 	"fairlead/internal/httpapi/live"
+	"fairlead/internal/metrics"
+	"fairlead/internal/store"
+	"fairlead/internal/store/storetest"
 )
 
 // TestATenantThatIsMovingIsTold: its writes are to be repeated at once, by whichever way they come; what is read is answered.
@@ -62,6 +65,47 @@ func TestATenantInACellThatTheServerDoesNotKnow(t *testing.T) {
 		w.db.Exec(t, `UPDATE tenants SET place = 'here' WHERE id = $1`, w.tenant.ID.String())
 		page.whoami()
 		w.whoamiOf(late).is(200, nil)
+	}
+}
+
+// TestT07_WhereATenantIsIsToldToWhoHasItsToken: whoever has an id alone is answered as with an unknown one, in as many calls, wherever the tenant is and whatever the id is of.
+func TestT07_WhereATenantIsIsToldToWhoHasItsToken(t *testing.T) {
+	t.Parallel()
+	for _, place := range []string{"here", "leaving", "arriving", "gone"} {
+		x := setupCells(t)
+		several := x.us
+		db, registry := storetest.New(t), metrics.New(metrics.API, metrics.Config{})
+		one := setupOn(t, db, db.Open(t, store.Config{URL: db.App, Metrics: registry.Database(metrics.API)}))
+		for name, w := range map[string]*world{"one database": one, "several": several} {
+			count := func() [2]float64 {
+				if w == one {
+					return [2]float64{calls(t, registry)}
+				}
+				eu, us := x.calls(t)
+				return [2]float64{eu, us}
+			}
+			cost := func(what, token string) [2]float64 {
+				t.Helper()
+				before := count()
+				if a := w.whoamiOf(token); a.status != 401 {
+					t.Errorf("%s, %s: %s is answered %d %s", name, place, what, a.status, a.body)
+				}
+				now := count()
+				return [2]float64{now[0] - before[0], now[1] - before[1]}
+			}
+			wrong := withOtherSecret(t, w)
+			ofProxies, beside, _ := auth.NewAPIToken(auth.KindAPI)
+			_, err := w.store.CreateNodeCredential(t.Context(), w.tenant.ID, w.fleet.ID, tester, store.NodeCredential{ID: ofProxies, Hash: auth.Hash("of a proxy"), Nodes: "*"})
+			must(t, err)
+			w.db.Exec(t, `UPDATE tenants SET place = $2 WHERE id = $1`, w.tenant.ID.String(), place)
+			_, unknown, _ := auth.NewAPIToken(auth.KindAPI)
+			want := cost("an unknown id", unknown)
+			for what, token := range map[string]string{"a wrong secret": wrong, "the id of a node credential": beside} {
+				if got := cost(what, token); got != want {
+					t.Errorf("%s, %s: %s costs %v calls, an unknown id %v", name, place, what, got, want)
+				}
+			}
+		}
 	}
 }
 

@@ -32,8 +32,8 @@ type earlierContents struct {
 	mu   sync.Mutex // guards what follows
 	kept map[fleet.Revision]*earlier
 	held map[heldKey]*snapshot.Snapshot
-	// lately are those that were read last; nil: there are none.
-	lately *changes
+	// lately are those up to some revisions, as many as there are contents: views of other labels may have begun at other revisions.
+	lately map[fleet.Revision]*changes
 }
 
 // earlier is the content of an earlier revision.
@@ -78,10 +78,16 @@ func (es *earlierContents) keep(c *content) {
 	if es.kept == nil {
 		es.kept = make(map[fleet.Revision]*earlier)
 	}
-	if es.held = nil; es.kept[c.revision] == nil && len(es.kept) >= maxBefore {
-		delete(es.kept, slices.MinFunc(slices.Collect(maps.Keys(es.kept)), func(a, b fleet.Revision) int { return es.kept[a].used.Compare(es.kept[b].used) }))
-	}
+	es.held = nil
+	makeRoom(es.kept, c.revision, func(e *earlier) time.Time { return e.used })
 	es.kept[c.revision] = &earlier{content: c, used: time.Now()}
+}
+
+// makeRoom drops what nobody has used for the longest time where there are many, and none of that revision.
+func makeRoom[V any](kept map[fleet.Revision]V, at fleet.Revision, used func(V) time.Time) {
+	if _, has := kept[at]; !has && len(kept) >= maxBefore {
+		delete(kept, slices.MinFunc(slices.Collect(maps.Keys(kept)), func(a, b fleet.Revision) int { return used(kept[a]).Compare(used(kept[b])) }))
+	}
 }
 
 // forget drops what nobody has come back for lately.
@@ -92,9 +98,7 @@ func (es *earlierContents) forget() {
 	if len(es.kept) == 0 {
 		es.held = nil
 	}
-	if es.lately != nil && time.Since(es.lately.used) >= keepBefore {
-		es.lately = nil
-	}
+	maps.DeleteFunc(es.lately, func(_ fleet.Revision, cs *changes) bool { return time.Since(cs.used) >= keepBefore })
 }
 
 // before is what a node that has settled held then: the last known good of

@@ -26,7 +26,7 @@ type changes struct {
 
 // between is a view as it was when this server came to the fleet or passed revisions over, with what it had been before: a client in state of the world
 // that another server gave some of that reports a version, and not what it has. nil: the server has seen all that came after the node settled, or it cannot be found out.
-// It costs one reading of the newest changes, for all nodes of the fleet, and a view for those of the same labels.
+// It costs one reading of the changes up to there, for all nodes of the fleet whose views began with it, and a view for those of the same labels.
 func (o *owner) between(ctx context.Context, s xds.StreamInfo, a *attachment, settled fleet.Revision, labels selector.Labels) *snapshot.Snapshot {
 	since, now := o.since(a), o.shown() // which is as new, at least
 	if now == nil || settled >= since {
@@ -96,7 +96,7 @@ func (bd *builder) steps(c *content, rows []fleet.Row) (steps []difference) {
 func (es *earlierContents) changesUpTo(upTo fleet.Revision, history uint64) *changes {
 	es.mu.Lock()
 	defer es.mu.Unlock()
-	if cs := es.lately; cs != nil && cs.upTo == upTo && cs.history == history {
+	if cs := es.lately[upTo]; cs != nil && cs.history == history {
 		cs.used = time.Now()
 		return cs
 	}
@@ -106,7 +106,11 @@ func (es *earlierContents) changesUpTo(upTo fleet.Revision, history uint64) *cha
 func (es *earlierContents) keepChanges(cs *changes) {
 	es.mu.Lock()
 	defer es.mu.Unlock()
-	es.lately = cs
+	if es.lately == nil {
+		es.lately = make(map[fleet.Revision]*changes)
+	}
+	makeRoom(es.lately, cs.upTo, func(cs *changes) time.Time { return cs.used })
+	es.lately[cs.upTo] = cs
 }
 
 // viewUpTo is the newest view of the labels, the same one for all that have the same.

@@ -60,6 +60,53 @@ func TestWhatAFleetHeldBeforeTheServerCame(t *testing.T) {
 	})
 }
 
+// TestT11_WhatAFleetHeldIsReadOnceForItsViews: those of other labels may have come to the server at other revisions, and nodes of all of them come back in turn.
+func TestT11_WhatAFleetHeldIsReadOnceForItsViews(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		key, id, _ := w.newFleet(cluster("same", "1"))
+		w.feed.write(key, cluster("b", "2"))
+		zones := []string{"a", "b", "c"}
+		for _, zone := range zones {
+			v := cluster("same", "of "+zone)
+			v.Variant, v.Selector = zone, "locality.zone="+zone
+			w.feed.write(key, v)
+		}
+		for i, zone := range zones {
+			w.left("n"+zone, fleet.LastStream{Settled: 1})
+			w.left("stays"+zone, fleet.LastStream{})
+			if i > 0 {
+				w.change(key, cluster("b", "later "+zone))
+			}
+			a, err := w.Attach(t.Context(), id, fleet.Node{ID: "stays" + zone, Zone: zone}, xds.StreamInfo{Protocol: "SotW ADS"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer a.Detach(false)
+		}
+		since := map[fleet.Revision]bool{}
+		come := func(zone string) {
+			a, err := w.Attach(t.Context(), id, fleet.Node{ID: "n" + zone, Zone: zone}, xds.StreamInfo{Protocol: "SotW ADS", Resumed: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer a.Detach(false)
+			if between := a.LastStream().Between; between != nil {
+				since[between.Revision] = true
+			}
+		}
+		for _, zone := range zones {
+			come(zone)
+		}
+		asked := w.feed.readAt
+		for _, zone := range zones {
+			come(zone)
+		}
+		if len(since) != len(zones) || w.feed.readAt != asked {
+			t.Errorf("of what was held at %v the database was asked %d times again", since, w.feed.readAt-asked)
+		}
+	})
+}
+
 // TestRevisionsThatWerePassedOverAreRead: a server that reads several revisions at once has not seen what the fleet held in between.
 func TestRevisionsThatWerePassedOverAreRead(t *testing.T) {
 	bubble(t, func(t *testing.T, w *world) {

@@ -21,6 +21,9 @@ var ErrMoved = fmt.Errorf("the tenant has moved; connect again: %w", fleet.ErrUn
 // ErrElsewhere is said of a token whose tenant has moved to a cell that the server does not have.
 var ErrElsewhere = fmt.Errorf("the tenant has moved to another cell, which this server does not know: its operator has to give it a --cells-file (FAIRLEAD_CELLS_FILE) that names that cell: %w", fleet.ErrUnavailable)
 
+// ErrHere is Config.Elsewhere's of a token that the database has, whose tenant has come since it was asked.
+var ErrHere = errors.New("the database has the token")
+
 // Why a stream ends, or does not begin. The texts are for whoever reads the proxy's log.
 var (
 	errGone    = fmt.Errorf("the fleet was deleted: %w", fleet.ErrForbidden)
@@ -138,16 +141,16 @@ func (r *Replica) findCredential(ctx context.Context, id fleet.CredentialID, sen
 		return key, c, why
 	}
 	asked := time.Now()
-	key, c, err = r.cfg.Feed.FindNodeCredential(ctx, id)
-	if errors.Is(err, fleet.ErrNotFound) {
-		key, c, err = fleet.Key{}, fleet.Credential{}, nil
-	}
-	if err != nil {
-		r.log.Debug("find a node credential", "credential", id, "error", err)
-		return key, c, errUnchecked
+	if key, c, err = r.askFor(ctx, id); err != nil {
+		return key, c, err
 	}
 	if !auth.Equal(c.Hash, sent) {
-		if err := r.elsewhere(ctx, id); err != nil {
+		err := r.elsewhere(ctx, id, sent)
+		if errors.Is(err, ErrHere) { // a move has just ended
+			asked = time.Now()
+			key, c, err = r.askFor(ctx, id)
+		}
+		if err != nil {
 			return fleet.Key{}, fleet.Credential{}, err
 		}
 	}
@@ -158,19 +161,33 @@ func (r *Replica) findCredential(ctx context.Context, id fleet.CredentialID, sen
 	return key, c, nil
 }
 
+// askFor asks the database; the zero credential if it has none.
+func (r *Replica) askFor(ctx context.Context, id fleet.CredentialID) (fleet.Key, fleet.Credential, error) {
+	key, c, err := r.cfg.Feed.FindNodeCredential(ctx, id)
+	switch {
+	case errors.Is(err, fleet.ErrNotFound):
+		return fleet.Key{}, fleet.Credential{}, nil
+	case err != nil:
+		r.log.Debug("find a node credential", "credential", id, "error", err)
+		return fleet.Key{}, fleet.Credential{}, errUnchecked
+	}
+	return key, c, nil
+}
+
 var errUnchecked = fmt.Errorf("the node token cannot be checked now, the database does not answer: try again: %w", fleet.ErrUnavailable)
 
-// elsewhere is why a token that the database does not know, or not with this secret, is not turned away: another database has its tenant, or may.
-func (r *Replica) elsewhere(ctx context.Context, id fleet.CredentialID) error {
+// elsewhere is why a token that the database does not know, or not with this secret, is not turned away: another database has its tenant, or may. It is ErrHere where this
+// one has it by now.
+func (r *Replica) elsewhere(ctx context.Context, id fleet.CredentialID, sent [32]byte) error {
 	if r.cfg.Elsewhere == nil {
 		return nil
 	}
-	why, err := r.cfg.Elsewhere(ctx, id)
+	why, err := r.cfg.Elsewhere(ctx, id, sent)
 	if err != nil {
 		r.log.Debug("find where the tenant of a node credential is", "credential", id, "error", err)
 		return errUnchecked
 	}
-	if why != nil {
+	if why != nil && !errors.Is(why, ErrHere) {
 		r.lookups.Doubt(xds.RemoteAddr(ctx), time.Now())
 	}
 	return why

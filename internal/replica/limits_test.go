@@ -178,9 +178,9 @@ func TestT07_ATenantElsewhereIsAskedForOnceForEachToken(t *testing.T) {
 		_, unknown, _ := auth.NewNodeToken(time.Time{})
 		gone, left, _ := auth.NewNodeToken(time.Time{})
 		asked, away := 0, error(nil)
-		w.cfg.Elsewhere = func(_ context.Context, id fleet.CredentialID) (why, err error) {
+		w.cfg.Elsewhere = func(_ context.Context, id fleet.CredentialID, sent [32]byte) (why, err error) {
 			asked++
-			if id == gone {
+			if id == gone && sent == auth.Hash(left) {
 				why = ErrElsewhere
 			}
 			return why, away

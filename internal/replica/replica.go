@@ -79,9 +79,9 @@ type Config struct {
 
 	// Moving tells whether another database has the tenant that this one knows the credential of, or is about to; nil: none can.
 	Moving func(context.Context, fleet.CredentialID) (bool, error)
-	// Elsewhere is of a server of one database: why a token that the database does not know is not refused, as of a tenant that has moved, else nil. nil: nobody tells, or
-	// there are several databases, and who asks all of them tells it.
-	Elsewhere func(context.Context, fleet.CredentialID) (why, err error)
+	// Elsewhere is of a server of one database: why a token with this hash, which the database does not know, is not refused, as of a tenant that has moved, ErrHere where
+	// that has come since, else nil. nil: nobody tells, or there are several databases, and who asks all of them tells it.
+	Elsewhere func(ctx context.Context, id fleet.CredentialID, sent [32]byte) (why, err error)
 	// Counts are of the streams of all databases; nil: of this Replica's alone.
 	Counts *StreamCounts
 

@@ -44,9 +44,9 @@ func TestAMoveThatIsKilledIsRunAgain(t *testing.T) {
 			if err := child.Run(); !errors.As(err, &died) || died.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
 				t.Fatalf("the process ended with %v", err)
 			}
-			source, err := m.app.Place(t.Context(), m.token)
+			source, err := m.app.PlaceOfID(t.Context(), m.token)
 			m.ok(err)
-			target, err := m.target.app.Place(t.Context(), m.token)
+			target, err := m.target.app.PlaceOfID(t.Context(), m.token)
 			m.ok(err)
 			if source == store.TokenHere && target == store.TokenHere || source != store.TokenHere && target != store.TokenHere && source != store.TokenGone {
 				t.Errorf("the source says %v and the target %v", source, target)

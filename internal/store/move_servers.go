@@ -22,7 +22,7 @@ type OpenStreams struct {
 }
 
 func (o OpenStreams) String() string {
-	return fmt.Sprintf("%d on %s (%s)", o.Streams, o.Name, o.Server)
+	return fmt.Sprintf("%d on %s (%s)", o.Streams, forTerminal(o.Name), o.Server)
 }
 
 // liveServer is an xDS server with a lease.
@@ -31,7 +31,7 @@ type liveServer struct {
 	name string
 }
 
-func (l liveServer) String() string { return fmt.Sprintf("%s (%s)", l.name, l.id) }
+func (l liveServer) String() string { return fmt.Sprintf("%s (%s)", forTerminal(l.name), l.id) }
 
 // servers are those that have a lease of the cell now.
 func (c *cell) servers(ctx context.Context) ([]liveServer, error) {

@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -122,5 +123,23 @@ func TestAMoveTellsOfNoStreamsThatEnded(t *testing.T) {
 	m.ok(err)
 	if len(done.Left) != 0 {
 		t.Errorf("left are %v", done.Left)
+	}
+}
+
+// TestT38_AMoveTellsNamesThatATerminalDoesNotObey: a server's name is what whoever has its role of the database has written.
+func TestT38_AMoveTellsNamesThatATerminalDoesNotObey(t *testing.T) {
+	m := setupMoving(t)
+	evil := m.server("up\x1b[2J\u202edate\nTenant moved")
+	evil.report(fleet.Status{Nodes: []fleet.NodeStatus{on("n")}})
+	const want = "up[2Jdate Tenant moved"
+	_, err := store.MoveTenant(t.Context(), m.move())
+	if !errors.Is(err, fleet.ErrConflict) || !strings.Contains(err.Error(), want) || strings.ContainsAny(err.Error(), "\x1b\u202e\n") {
+		t.Errorf("the error is %q", err)
+	}
+	m.target.lease(evil.id.Beside(), "up", time.Minute)
+	done, err := store.MoveTenant(t.Context(), m.move())
+	m.ok(err)
+	if len(done.Left) == 0 || !slices.ContainsFunc(done.Left, func(s store.OpenStreams) bool { return s.String() == "1 on "+want+" ("+evil.id.String()+")" }) {
+		t.Errorf("left are %q", done.Left)
 	}
 }

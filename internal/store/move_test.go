@@ -184,7 +184,7 @@ func (m *moving) served(bySource bool) {
 	}
 	for _, id := range []fleet.CredentialID{m.token, m.credential, m.session} {
 		m.isAt(here.app, id, store.TokenHere)
-		if p, err := away.app.Place(m.Context(), id); err != nil || p == store.TokenHere {
+		if p, err := away.app.PlaceOfID(m.Context(), id); err != nil || p == store.TokenHere {
 			m.Errorf("both cells serve the tenant: %v, %v", p, err)
 		}
 	}

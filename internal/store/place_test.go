@@ -64,6 +64,13 @@ func TestATokensPlaceIsThatOfItsTenant(t *testing.T) {
 			t.Errorf("%s: the operator sees %d tenants", c.place, len(seen))
 		}
 	}
+	for _, of := range []fleet.CredentialID{p.credential, p.session, p.operator, p.operatorSession} {
+		for hash, want := range map[[32]byte]bool{auth.Hash(""): true, auth.Hash("another"): false} {
+			if at, err := p.node.Place(t.Context(), of, hash); err != nil || (at != store.TokenUnknown) != want {
+				t.Errorf("with a secret that is right (%v) %s is %v, %v", want, of, at, err)
+			}
+		}
+	}
 	p.exec(`UPDATE tenants SET place = 'here', deleted_at = clock_timestamp() WHERE id = $1`, p.tenant.String())
 	for _, id := range []fleet.CredentialID{p.token, p.credential, p.session} {
 		p.isAt(p.app, id, store.TokenDeleted)
@@ -73,7 +80,7 @@ func TestATokensPlaceIsThatOfItsTenant(t *testing.T) {
 
 func (p *placed) isAt(s *store.Store, id fleet.CredentialID, want store.TokenPlace) {
 	p.Helper()
-	got, err := s.Place(p.Context(), id)
+	got, err := s.PlaceOfID(p.Context(), id)
 	p.ok(err)
 	if got != want {
 		p.Errorf("%s is %v, want %v", id, got, want)

@@ -40,7 +40,7 @@ UNION ALL
 // maxRowsBack is how many changed resources ChangesUpTo tells, and one of a revision that may be told in part.
 const maxRowsBack = 1_000
 
-// selectChangesUpTo: $1 the fleet, $2 the revision.
+// selectChangesUpTo: $1 the fleet, $2 the revision. A thousand resources may be a GiB, which any client that comes back would have a server read and keep.
 const selectChangesUpTo = `
 WITH head AS (
   SELECT h.revision, h.token, h.epoch, h.compacted FROM fleet_heads h WHERE h.tenant_id = app_tenant() AND h.fleet_id = $1)
@@ -48,13 +48,15 @@ SELECT h.revision >= $2, h.revision, h.token, h.epoch, NULL, NULL, NULL, NULL, N
 UNION ALL
 (SELECT false, NULL, NULL, NULL, x.type, x.name, x.variant, x.deleted, x.revision, x.version, x.ttl_ms, x.selector, x.priority,
         (SELECT b.body FROM bodies b WHERE b.tenant_id = x.tenant_id AND b.hash = x.body_hash), x.derived
-   FROM (SELECT r.* FROM resource_history r
-          WHERE uuid_hash(r.fleet_id) = uuid_hash($1) AND r.revision > greatest($2 - 64, (SELECT compacted FROM head)) AND r.revision <= $2
-            AND r.tenant_id IS NOT DISTINCT FROM app_tenant() AND r.fleet_id IS NOT DISTINCT FROM $1
-          ORDER BY r.revision DESC LIMIT 1001) x)`
+   FROM (SELECT y.*, sum(y.bytes) OVER (ORDER BY y.revision DESC ROWS UNBOUNDED PRECEDING) AS so_far
+           FROM (SELECT r.* FROM resource_history r
+                  WHERE uuid_hash(r.fleet_id) = uuid_hash($1) AND r.revision > greatest($2 - 64, (SELECT compacted FROM head)) AND r.revision <= $2
+                    AND r.tenant_id IS NOT DISTINCT FROM app_tenant() AND r.fleet_id IS NOT DISTINCT FROM $1
+                  ORDER BY r.revision DESC LIMIT 1001) y) x
+  WHERE x.so_far <= 16777216)`
 
-// ChangesUpTo tells what each revision up to one changed, in any order: of the newest 64, and of 1,000 resources, at most. The oldest may not be told
-// whole. A fleet that is not there, or has not come so far, is fleet.ErrNotFound. It works as the node role.
+// ChangesUpTo tells what each revision up to one changed, in any order: of the newest 64, of 1,000 resources, and of 16 MiB, at most. The oldest may not
+// be told whole. A fleet that is not there, or has not come so far, is fleet.ErrNotFound. It works as the node role.
 func (s *Store) ChangesUpTo(ctx context.Context, key fleet.Key, at fleet.Revision) ([]fleet.Row, error) {
 	rows, _, err := s.changesUpTo(ctx, key, at, func() {})
 	return rows, err

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/store"
 )
 
 // What has changed, put back to how it was, is what there was then.
@@ -100,6 +102,29 @@ func TestChangesUpToGoesSoFar(t *testing.T) {
 	w.ok(err)
 	if len(rows) != 1+1_000 || slices.ContainsFunc(rows, func(r fleet.Row) bool { return r.Revision < 60 }) {
 		t.Errorf("%d rows, want the newest 1,001", len(rows))
+	}
+}
+
+// TestT11_ChangesUpToIsBoundedInBytes: one client that comes back has the server read it. The newest are told, whole but for the oldest of them.
+func TestT11_ChangesUpToIsBoundedInBytes(t *testing.T) {
+	w := setup(t)
+	const mib = 1 << 20
+	for i := range 10 { // 30 MiB
+		var cs []store.ResourceChange
+		for _, name := range []string{"a", "b", "c"} {
+			cs = append(cs, put(fleet.Endpoint, name, strings.Repeat(string(rune('a'+i)), mib-1_000)+name))
+		}
+		w.apply(cs...)
+	}
+	rows, err := w.node.ChangesUpTo(t.Context(), w.key(), 10)
+	w.ok(err)
+	bytes, of := 0, map[fleet.Revision]int{}
+	for _, r := range rows {
+		bytes += len(r.Body)
+		of[r.Revision]++
+	}
+	if bytes > 16*mib || of[10] != 3 || of[7] != 3 {
+		t.Errorf("%d bytes are told, of %v", bytes, of)
 	}
 }
 

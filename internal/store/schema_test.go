@@ -111,6 +111,7 @@ func TestCrossTenantFunctions(t *testing.T) {
 		"operator_set_limits: fairlead_app",
 		"operator_tenant_by_slug: fairlead_app",
 		"operator_tenants: fairlead_app",
+		"place_of_token: fairlead_app fairlead_node",
 		"purge_fleet: fairlead_app",
 		"purge_tenant: fairlead_app",
 		"restore_fleet: fairlead_app",

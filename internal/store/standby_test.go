@@ -149,7 +149,7 @@ func TestFleetsAreReadFromAStandby(t *testing.T) {
 			t.Errorf("%q: asked of the primary %d times, of the standby %d times", words, primary, standby)
 		}
 	}
-	if got := p.readings(); got["read"] != 31 || got["failed"]+got["behind"]+got["resting"] != 0 {
+	if got := p.readings(); got["read"] != 32 || got["failed"]+got["behind"]+got["resting"] != 0 {
 		t.Errorf("readings: %v", got)
 	}
 	if cs, err := p.standby.CatchUp(t.Context(), []fleet.Known{{Key: p.key(), At: last}}); err != nil || len(cs) != 0 {

@@ -27,8 +27,8 @@ var acrossTenants = []struct {
 		"find_node_credential": "node_credentials, tenants",
 		"find_session":         "sessions",
 		"find_token":           "api_tokens, tenants",
+		"place_of_token":       "api_tokens, node_credentials, sessions, tenants",
 		"session_close":        "sessions",
-		"token_place":          "api_tokens, node_credentials, sessions, tenants",
 		"touch_session":        "sessions, tenants",
 	}},
 	{"an operator asks, whose are all tenants, or sessions of none; a slug is what an operator calls a tenant", map[string]string{

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5/pgtype"
@@ -63,6 +64,19 @@ func clean(s string, limit int) string {
 		limit--
 	}
 	return s[:limit]
+}
+
+// forTerminal is what somebody else has written as a part of a line: without what a terminal obeys, or shows in another order (T38).
+func forTerminal(s string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case unicode.IsSpace(r), unicode.In(r, unicode.Zl, unicode.Zp):
+			return ' '
+		case unicode.In(r, unicode.Cc, unicode.Cf):
+			return -1
+		}
+		return r
+	}, s)
 }
 
 // derivedJSON is fleet.Derived as it is stored. Fields are only ever added; the row's

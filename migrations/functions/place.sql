@@ -2,21 +2,25 @@
 CREATE OR REPLACE FUNCTION is_served(p_place text) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT p_place IN ('here', 'leaving') $$;
 
 -- A door across tenants: where the tenant is that a token, a node credential or a session has, or 'deleted' of one that was deleted here. Of an operator's it is
--- 'here'. Null: there is none with this id.
-CREATE OR REPLACE FUNCTION token_place(p_id uuid) RETURNS text
+-- 'here'. Null: there is none with this id, or not with this hash. Without a hash it is asked by the id alone: not for somebody who may not have its secret.
+CREATE OR REPLACE FUNCTION place_of_token(p_id uuid, p_hash bytea) RETURNS text
 LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$
   SELECT CASE WHEN n.deleted_at IS NULL THEN n.place WHEN is_served(n.place) THEN 'deleted' END FROM tenants n WHERE n.id = ANY (ARRAY(
-    SELECT t.tenant_id FROM api_tokens t WHERE t.id = p_id
+    SELECT t.tenant_id FROM api_tokens t WHERE t.id = p_id AND t.hash = coalesce(p_hash, t.hash)
      UNION ALL
-    SELECT c.tenant_id FROM node_credentials c WHERE c.id = p_id
+    SELECT c.tenant_id FROM node_credentials c WHERE c.id = p_id AND c.hash = coalesce(p_hash, c.hash)
      UNION ALL
-    SELECT s.tenant_id FROM sessions s WHERE s.id = p_id AND s.tenant_id IS NOT NULL))
+    SELECT s.tenant_id FROM sessions s WHERE s.id = p_id AND s.hash = coalesce(p_hash, s.hash) AND s.tenant_id IS NOT NULL))
    UNION ALL
-  SELECT 'here' FROM operator_tokens o WHERE o.id = p_id
+  SELECT 'here' FROM operator_tokens o WHERE o.id = p_id AND o.hash = coalesce(p_hash, o.hash)
    UNION ALL
-  SELECT 'here' FROM sessions s WHERE s.id = p_id AND s.tenant_id IS NULL
+  SELECT 'here' FROM sessions s WHERE s.id = p_id AND s.hash = coalesce(p_hash, s.hash) AND s.tenant_id IS NULL
    LIMIT 1
 $$;
+
+-- The same by the id alone, which servers of the last release call.
+CREATE OR REPLACE FUNCTION token_place(p_id uuid) RETURNS text
+LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS $$ SELECT place_of_token(p_id, NULL) $$;
 
 -- Ends a write of a tenant that is not here, by whichever way it comes: the state is of Postgres's class 57, so that a server of the last release takes it for a
 -- database that is away. The tables' owner, who copies tenants and migrates, is let pass: that is who has logged in, and not whom a door runs as.

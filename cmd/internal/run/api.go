@@ -105,8 +105,11 @@ func (a *API) Ready(ctx context.Context) error {
 	}
 	err := a.cells[0].ready(ctx)
 	var why httpapi.NotReady
-	if err == nil || errors.As(err, &why) {
-		return err
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &why):
+		return why
 	}
 	return errNoAnswer
 }

@@ -40,7 +40,12 @@ func (c *apiCell) ready(ctx context.Context) error {
 		return err
 	}
 	if !hasKey(keys, c.sealKey) {
-		return httpapi.NotReady(fmt.Sprintf("secrets are sealed here with the key %s, and no xDS server can open them: they have %s; give the servers keys of one pair", c.sealKey, keysText(keys)))
+		var ids []string
+		for _, k := range keys {
+			ids = append(ids, k.ID)
+		}
+		why := httpapi.NotReady(fmt.Sprintf("secrets are sealed here with the key %s, and no xDS server can open them: they have %s; give the servers keys of one pair", c.sealKey, strings.Join(ids, ", ")))
+		return fmt.Errorf("%w: %s", why, keysText(keys)) // the names of servers, which are those of their hosts, are for the log
 	}
 	if at := c.store.FullAt(); !at.IsZero() {
 		return httpapi.NotReady("the database has no room on its disk: a write failed for that at " + at.UTC().Format("15:04:05Z"))

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -70,7 +72,7 @@ func TestAnAPIServerWithoutXDSServersOfItsKeyIsNotReady(t *testing.T) {
 	nodes := db.NodeStore(t)
 	lease := func(key string) {
 		t.Helper()
-		if _, err := nodes.LeaseWith(t.Context(), fleet.NewServerID(), "s", time.Hour, store.ServerLoad{SealKey: key}); err != nil {
+		if _, err := nodes.LeaseWith(t.Context(), fleet.NewServerID(), "xds-1.internal", time.Hour, store.ServerLoad{SealKey: key}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -85,12 +87,21 @@ func TestAnAPIServerWithoutXDSServersOfItsKeyIsNotReady(t *testing.T) {
 		if err := a.cells[0].ready(t.Context()); !errors.As(err, &why) || !strings.Contains(string(why), says) {
 			t.Errorf("%s: %v, want %q", when, err, says)
 		}
+		told := httptest.NewRecorder() // without a token
+		h, _ := a.handler()
+		h.ServeHTTP(told, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/readyz", http.NoBody))
+		if told.Code != http.StatusServiceUnavailable || !strings.Contains(told.Body.String(), says) || strings.Contains(told.Body.String(), "xds-1.internal") {
+			t.Errorf("%s: /readyz says %d %s", when, told.Code, told.Body)
+		}
+		if err := a.Ready(t.Context()); err == nil || strings.Contains(err.Error(), "xds-1.internal") {
+			t.Errorf("%s: at the health address it says %v", when, err)
+		}
 	}
 	if err := a.cells[0].ready(t.Context()); err != nil {
 		t.Errorf("without xDS servers: %v", err)
 	}
 	lease("0123456789abcdef")
-	notReady("beside another key", "sealed here with the key "+id+", and no xDS server can open them: they have 0123456789abcdef (s)")
+	notReady("beside another key", "sealed here with the key "+id+", and no xDS server can open them: they have 0123456789abcdef; give")
 	lease(id)
 	if err := a.cells[0].ready(t.Context()); err != nil {
 		t.Errorf("when one has it: %v", err)

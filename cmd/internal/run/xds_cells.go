@@ -157,19 +157,26 @@ func (x *xdsCells) find(ctx context.Context, id fleet.CredentialID, sent [32]byt
 	within, cancel := context.WithTimeout(ctx, cellsAsked)
 	defer cancel()
 	who, sure, err := x.search(within, sent, last, ask)
+	var why error
+	if sure && errors.Is(err, replica.ErrUnknown) {
+		why = x.elsewhere(within, id, sent)
+	}
+	if errors.Is(why, replica.ErrHere) { // a move has just ended
+		why = nil
+		who, sure, err = x.search(within, sent, nil, ask)
+	}
 	switch {
 	case !errors.Is(err, replica.ErrUnknown):
 		return who, err
 	case !sure:
-		x.lookups.Doubt(xds.RemoteAddr(ctx), time.Now())
-		return xds.Identity{}, errCellsUnsure
+		why = errCellsUnsure
 	}
-	if why := x.elsewhere(within, id); why != nil {
+	if why != nil {
 		x.lookups.Doubt(xds.RemoteAddr(ctx), time.Now())
 		return xds.Identity{}, why
 	}
 	x.lookups.Reject(sent, xds.RemoteAddr(ctx), replica.ErrUnknown, time.Now())
-	return xds.Identity{}, err
+	return xds.Identity{}, replica.ErrUnknown
 }
 
 // search asks all cells but that one, those that answer first. sure: each of them has answered.
@@ -213,7 +220,8 @@ func (x *xdsCells) inOrder() []*xdsCell {
 
 // elsewhere is why a token that no cell knows is not refused: a cell has rows of its tenant that it does not serve, or cannot be asked for that. Where the tenant was
 // deleted since in the cell that it came to, it is on no way. One that is gone, and that no cell is about to have or has by now, is in a cell that this server does not know.
-func (x *xdsCells) elsewhere(ctx context.Context, id fleet.CredentialID) error {
+// It is replica.ErrHere where a cell serves it since this moment.
+func (x *xdsCells) elsewhere(ctx context.Context, id fleet.CredentialID, sent [32]byte) error {
 	said := map[store.TokenPlace]bool{}
 	unsure := false
 	for _, c := range x.cells {
@@ -221,7 +229,7 @@ func (x *xdsCells) elsewhere(ctx context.Context, id fleet.CredentialID) error {
 		if s == nil {
 			return errCellsUnsure
 		}
-		place, err := s.store.Place(ctx, id)
+		place, err := s.store.Place(ctx, id, sent)
 		unsure = unsure || err != nil
 		said[place] = true
 	}
@@ -229,6 +237,8 @@ func (x *xdsCells) elsewhere(ctx context.Context, id fleet.CredentialID) error {
 	switch {
 	case unsure:
 		return errCellsUnsure
+	case said[store.TokenHere] && !gone && !arriving:
+		return replica.ErrHere
 	case !gone && !arriving || said[store.TokenDeleted]:
 		return nil
 	case arriving || said[store.TokenHere]:

@@ -414,6 +414,15 @@ func TestATenantInACellThatTheServerDoesNotKnow(t *testing.T) {
 			a, b := newCell(t, "a", storetest.New(t)), newCell(t, "b", storetest.New(t))
 			a.put("c", "1")
 			_, late := a.fleetWithToken()
+			var wrong []string // secrets of ids that are known
+			for range 2 {
+				id, token, _ := auth.NewNodeToken(time.Time{})
+				a.with(func(s *store.Store) error {
+					_, err := s.CreateNodeCredential(t.Context(), a.key.Tenant, a.key.Fleet, store.Actor{Name: "test"}, store.NodeCredential{ID: id, Hash: auth.Hash("another"), Nodes: "*"})
+					return err
+				})
+				wrong = append(wrong, token)
+			}
 			s := serveCells(t, func(c *XDSConfig) {
 				if !several {
 					c.CellsFile, c.DatabaseURL, c.Metrics = CellsFile{}, a.db.Node, nil
@@ -448,9 +457,52 @@ func TestATenantInACellThatTheServerDoesNotKnow(t *testing.T) {
 			}
 			_, unknown, _ := auth.NewNodeToken(time.Time{})
 			s.refused(unknown, codes.Unauthenticated, "is not known here")
+			s.refused(wrong[0], codes.Unauthenticated, "is not known here")
 			a.place(a.key.Tenant, "arriving")
+			s.refused(wrong[1], codes.Unauthenticated, "is not known here")
 			s.refused(a.token, codes.Unavailable, "its tenant is moving")
 			a.place(a.key.Tenant, "here")
+			s.client(xdstest.DeltaADS, "m", a.token).Want("clusters c@1")
+		})
+	}
+}
+
+// TestAMoveThatEndsWhileATokenIsLookedFor: the database did not know the token when it was asked, and serves its tenant when it is asked where that is. The token is good,
+// and is not remembered as a wrong one.
+func TestAMoveThatEndsWhileATokenIsLookedFor(t *testing.T) {
+	for name, several := range map[string]bool{"one database": false, "several": true} {
+		t.Run(name, func(t *testing.T) {
+			a, b := newCell(t, "a", storetest.New(t)), newCell(t, "b", storetest.New(t))
+			a.key, a.token = a.fleetWithToken() // of which nothing is held
+			a.put("c", "1")
+			s := serveCells(t, func(c *XDSConfig) {
+				if !several {
+					c.CellsFile, c.DatabaseURL, c.Metrics = CellsFile{}, a.db.Node, nil
+				}
+			}, a, b)
+			s.ready("")
+			a.place(a.key.Tenant, "arriving")
+			conn := a.db.Connect(t, a.db.Owner)
+			defer conn.Close(t.Context()) //nolint:errcheck // nothing is pending
+			tx, err := conn.Begin(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := tx.Exec(t.Context(), `LOCK TABLE node_credentials IN ACCESS EXCLUSIVE MODE`); err != nil { // the look-up has begun, and sees the tenant arriving
+				t.Fatal(err)
+			}
+			stream := s.client(xdstest.DeltaADS, "n", a.token)
+			s.until("the token is looked for", func() (waits bool) {
+				if err := tx.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_locks l JOIN pg_stat_activity s USING (pid) WHERE NOT l.granted AND s.query LIKE '%find_node_credential(%')`).Scan(&waits); err != nil {
+					t.Fatal(err)
+				}
+				return waits
+			})
+			a.place(a.key.Tenant, "here")
+			if err := tx.Commit(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			stream.Want("clusters c@1")
 			s.client(xdstest.DeltaADS, "m", a.token).Want("clusters c@1")
 		})
 	}

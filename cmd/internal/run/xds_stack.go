@@ -159,7 +159,7 @@ func (u unseal) Open(key fleet.Key, name, version string, sealed []byte) ([]byte
 
 // moving asks whether another cell has the tenant of a credential, or is about to.
 func (x *xdsStack) moving(ctx context.Context, id fleet.CredentialID) (bool, error) {
-	place, err := x.store.Place(ctx, id)
+	place, err := x.store.PlaceOfID(ctx, id)
 	return place.Elsewhere(), err
 }
 
@@ -167,18 +167,20 @@ func (x *xdsStack) moving(ctx context.Context, id fleet.CredentialID) (bool, err
 var errArriving = fmt.Errorf("the node token cannot be checked now, its tenant is moving: try again: %w", fleet.ErrUnavailable)
 
 // elsewhere asks the same of a credential that the database does not know; nil: of several databases each is asked by xdsCells.
-func (x *xdsStack) elsewhere() func(context.Context, fleet.CredentialID) (why, err error) {
+func (x *xdsStack) elsewhere() func(context.Context, fleet.CredentialID, [32]byte) (why, err error) {
 	if x.of.cell != "" {
 		return nil
 	}
-	return func(ctx context.Context, id fleet.CredentialID) (why, err error) {
-		place, err := x.store.Place(ctx, id)
+	return func(ctx context.Context, id fleet.CredentialID, sent [32]byte) (why, err error) {
+		place, err := x.store.Place(ctx, id, sent)
 		switch place {
 		case store.TokenArriving:
 			why = errArriving
 		case store.TokenGone:
 			why = replica.ErrElsewhere
-		case store.TokenUnknown, store.TokenHere, store.TokenDeleted:
+		case store.TokenHere:
+			why = replica.ErrHere
+		case store.TokenUnknown, store.TokenDeleted:
 		}
 		return why, err
 	}
