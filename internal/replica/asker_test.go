@@ -156,7 +156,7 @@ func TestWhoAsksForAllMayGo(t *testing.T) {
 				go func() {
 					defer close(gone)
 					defer func() { _ = recover() }()
-					_, _ = w.Attach(ctx, id, fleet.Node{ID: "asks"}, xds.StreamInfo{Protocol: "delta ADS", Resumed: true})
+					_, _ = w.Attach(ctx, id, fleet.Node{ID: "asks"}, xds.StreamInfo{Protocol: "delta ADS", Resumed: true, Delta: true})
 				}()
 				synctest.Wait()
 				believed := make(chan int)

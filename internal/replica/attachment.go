@@ -104,7 +104,7 @@ func (o *owner) recall(ctx context.Context, s xds.StreamInfo, a *attachment, pas
 	if (a.last.Settled > 0 || a.held.At > 0) && (s.Resumed || !a.last.Clean) { // a stuck one may report nothing but of clusters
 		a.last.Before = o.before(ctx, s, o.pastBeside(ctx, s, a, past), labels)
 	}
-	if s.Resumed && !s.Delta && a.last.Known && !a.last.Clean {
+	if s.Resumed && !s.Delta { // however the last stream ended that the database knows of: there may have been another one
 		a.last.Between = o.between(ctx, s, a, max(a.last.Settled, a.held.At), labels)
 	}
 }

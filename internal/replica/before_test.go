@@ -20,7 +20,7 @@ func TestWhatANodeHeldBefore(t *testing.T) {
 		w.change(key, cluster("changed", "2"), deleted(fleet.Cluster, "gone"), cluster("new", "2"))
 		w.left("n", fleet.LastStream{Settled: 1, Clean: true})
 		come := func(node string, resumed bool) xds.LastStream {
-			a, err := w.Attach(t.Context(), id, fleet.Node{ID: node}, xds.StreamInfo{Protocol: "delta ADS", Resumed: resumed})
+			a, err := w.Attach(t.Context(), id, fleet.Node{ID: node}, xds.StreamInfo{Protocol: "delta ADS", Resumed: resumed, Delta: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -125,7 +125,7 @@ func TestWhatNodesHeldBeforeIsShared(t *testing.T) {
 		key, id, _ := w.newFleet(cluster("a", "1"), variantOf("a", "blue", "node.cluster=blue"))
 		w.change(key, cluster("a", "3"))
 		attach := func(node, group string) *attachment {
-			a, err := w.Attach(t.Context(), id, fleet.Node{ID: node, Cluster: group}, xds.StreamInfo{Protocol: "delta ADS", Resumed: true})
+			a, err := w.Attach(t.Context(), id, fleet.Node{ID: node, Cluster: group}, xds.StreamInfo{Protocol: "delta ADS", Resumed: true, Delta: true})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -262,7 +262,7 @@ func TestWhatANodeHeldIsReadAside(t *testing.T) {
 	w.feed.write(key, cluster("changed", "2"))
 	w.left("n", fleet.LastStream{Known: true, Settled: 1, Clean: true})
 	w.attachWhenRunning(id, "other").Detach(true)
-	a, err := w.Attach(t.Context(), id, fleet.Node{ID: "n"}, xds.StreamInfo{Protocol: "delta ADS", Resumed: true, Aside: func(wait func()) {
+	a, err := w.Attach(t.Context(), id, fleet.Node{ID: "n"}, xds.StreamInfo{Protocol: "delta ADS", Resumed: true, Delta: true, Aside: func(wait func()) {
 		aside = true
 		wait()
 		aside = false

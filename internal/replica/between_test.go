@@ -54,8 +54,11 @@ func TestWhatAFleetHeldBeforeTheServerCame(t *testing.T) {
 			t.Error("all that came after revision 4 was seen")
 		}
 		w.left("clean", fleet.LastStream{Settled: 1, Clean: true})
-		if come("clean", sotw) != nil {
-			t.Error("what a stream that ended clean settled at is what the client holds")
+		if come("clean", sotw) != between {
+			t.Error("who settled and left clean may have been given more since, by a server that could not say so")
+		}
+		if come("new", sotw) != between {
+			t.Error("of whom nothing is known may have been given anything")
 		}
 	})
 }

@@ -568,7 +568,7 @@ func TestAnAnswerOfBeforeTakesNoRefusalBack(t *testing.T) {
 		w.left("n", fleet.LastStream{Settled: 1, Clean: true})
 		w.attach(id, "n").Detach(true)
 		come := func(to chan *attachment) {
-			b, err := w.Attach(t.Context(), id, fleet.Node{ID: "n"}, xds.StreamInfo{Protocol: "delta ADS", Resumed: true})
+			b, err := w.Attach(t.Context(), id, fleet.Node{ID: "n"}, xds.StreamInfo{Protocol: "delta ADS", Resumed: true, Delta: true})
 			if err != nil {
 				t.Error(err)
 			}

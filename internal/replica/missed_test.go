@@ -15,7 +15,7 @@ import (
 // resume attaches a node that says at once that it holds something.
 func (w *world) resume(id xds.Identity, node string) *attachment {
 	w.t.Helper()
-	a, err := w.Attach(w.t.Context(), id, fleet.Node{ID: node}, xds.StreamInfo{Protocol: "delta ADS", Resumed: true})
+	a, err := w.Attach(w.t.Context(), id, fleet.Node{ID: node}, xds.StreamInfo{Protocol: "delta ADS", Resumed: true, Delta: true})
 	if err != nil {
 		w.t.Fatalf("attach %s: %v", node, err)
 	}

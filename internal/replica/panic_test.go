@@ -231,7 +231,7 @@ func TestT36_AnAttachThatPanicsLeavesNothing(t *testing.T) {
 		w.change(key, cluster("c", "2"))
 		attach := func(node string) (panicked bool) {
 			defer func() { panicked = recover() != nil }()
-			_, _ = w.Attach(t.Context(), id, fleet.Node{ID: node}, xds.StreamInfo{Protocol: "delta ADS", Resumed: true})
+			_, _ = w.Attach(t.Context(), id, fleet.Node{ID: node}, xds.StreamInfo{Protocol: "delta ADS", Resumed: true, Delta: true})
 			return false
 		}
 		m.past.Store(true)
