@@ -325,12 +325,7 @@ func none(name string) string { return name + "@" + snapshot.Absent(fleet.Endpoi
 func TestAChangedClusterIsSentItsEndpointsThoughItLeaves(t *testing.T) {
 	t.Parallel()
 	for _, delta := range []bool{true, false} {
-		one := world(t, 1, "clusters a@1; endpoints a@1; routes r@1>a")
-		s := &script{t: t, c: client{t: t, Delta: delta, Envoy: true}}
-		s.c.Subscribe(request{Type: fleet.Cluster}, one)
-		s.c.Subscribe(request{Type: fleet.Endpoint, Names: []string{"a"}}, one)
-		s.c.Subscribe(request{Type: fleet.Route, Names: []string{"r"}}, one)
-		s.steps(one)
+		s, _ := routed(t, delta)
 		clusters := s.send(world(t, 2, "clusters a@2; endpoints a@1; routes r@1>a"))
 		three := world(t, 3, "clusters b@1; endpoints b@1; routes r@3>b")
 		s.step(three, "endpoints a@1", "")

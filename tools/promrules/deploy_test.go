@@ -371,7 +371,10 @@ func TestAlertsAreOfOneCell(t *testing.T) {
 	_, alerts := rulesOf(t)
 	checked := 0
 	for _, a := range alerts {
-		if !slices.ContainsFunc(selectors(t, a.Expr), func(s *parser.VectorSelector) bool { _, has := known[s.Name]["cell"]; return has || known.sumsCells(t, s.Name) }) {
+		if !slices.ContainsFunc(selectors(t, a.Expr), func(s *parser.VectorSelector) bool {
+			_, has := known[s.Name]["cell"]
+			return has || known.sumsCells(t, s.Name)
+		}) {
 			continue
 		}
 		checked++
