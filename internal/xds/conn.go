@@ -23,7 +23,7 @@ import (
 type conn struct {
 	net.Conn // under TLS or not; what gRPC reads and writes
 	srv      *Server
-	guest    *guest    // nil: the listener is not Server.Listener's
+	guest    *guest    // nil: of an anonymous client, or the listener is not Server.Listener's
 	head     []byte    // what was read of it to see that it is gRPC's
 	born     time.Time // a stream's life is measured by its connection's
 
@@ -231,12 +231,15 @@ func (t transport) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInfo
 	if err != nil {
 		return nil, nil, err
 	}
-	g, _ := raw.(*guest)
-	c := newConn(t.srv, above, g)
+	a, ok := raw.(*accepted)
+	if !ok {
+		a = &accepted{Conn: raw}
+	}
+	c := newConn(t.srv, above, a.guest)
 	if t.srv.cfg.Anonymous != nil {
 		c.admit()
 	}
-	if err := t.begins(c); err != nil {
+	if err := t.begins(c, a); err != nil {
 		return nil, nil, err
 	}
 	return c, authInfo{info, c}, nil

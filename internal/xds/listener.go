@@ -2,6 +2,7 @@ package xds
 
 import (
 	"net"
+	"time"
 
 	"fairlead/internal/door"
 )
@@ -21,13 +22,39 @@ type listener struct {
 func (l *listener) Accept() (net.Conn, error) {
 	for {
 		raw, err := l.Listener.Accept()
-		if err != nil || l.srv.cfg.Anonymous != nil {
-			return raw, err
+		if err != nil {
+			return nil, err //nolint:wrapcheck // gRPC looks for what it is
+		}
+		if l.srv.cfg.Anonymous != nil {
+			return &accepted{Conn: raw}, nil
 		}
 		if g := l.srv.entry.Admit(raw); g != nil {
-			return &guest{g, l.srv.arrivals.next(g.Strict())}, nil
+			guest := &guest{g, l.srv.arrivals.next(g.Strict())}
+			return &accepted{Conn: guest, guest: guest}, nil
 		}
 	}
+}
+
+// accepted is a connection as gRPC's server has it. That clears its deadlines when its handshake ends, which is also after it was
+// dispatched: what serves it then has set its own by that time.
+type accepted struct {
+	net.Conn
+	guest      *guest // nil: whoever comes is anonymous
+	dispatched bool   // of the goroutine of its handshake
+}
+
+// SetDeadline has no effect on a connection that was dispatched. Its reads and writes have deadlines of their own.
+func (a *accepted) SetDeadline(t time.Time) error {
+	if a.dispatched {
+		return nil
+	}
+	return a.Conn.SetDeadline(t) //nolint:wrapcheck // nobody looks at it
+}
+
+// dispatch comes before another server has the connection.
+func (a *accepted) dispatch() {
+	_ = a.Conn.SetDeadline(time.Time{}) // of the handshake
+	a.dispatched = true
 }
 
 // guest is a connection as it was accepted, under TLS, that arrives.

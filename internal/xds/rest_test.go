@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"runtime"
@@ -376,11 +377,11 @@ func TestT08_APollThatReadsNothing(t *testing.T) {
 				for i := range 100 {
 					src.Publish(cluster(fmt.Sprintf("%0400d", i), "1")...)
 				}
-				lis := bufconn.Listen(4 << 10)
+				lis := &dated{Listener: bufconn.Listen(4 << 10)}
 				gs := srv.NewGRPC()
 				ctx, cancel := context.WithCancel(t.Context())
 				var serving sync.WaitGroup
-				serving.Go(func() { _ = gs.Serve(lis) })
+				serving.Go(func() { _ = gs.Serve(srv.Listener(lis)) })
 				serving.Go(func() { _ = srv.ServeREST(ctx) })
 				c, err := lis.DialContext(ctx)
 				if err != nil {
@@ -402,9 +403,33 @@ func TestT08_APollThatReadsNothing(t *testing.T) {
 				cancel()
 				gs.Stop()
 				serving.Wait()
+				if last := lis.set[len(lis.set)-1]; len(lis.set) != 2 || lis.set[0].IsZero() || !last.IsZero() {
+					t.Errorf("gRPC's server set the deadlines of a connection of REST to %v", lis.set)
+				}
 			})
 		})
 	}
+}
+
+// dated notes how the deadlines of the only connection that it accepts are set, of reads and of writes together.
+type dated struct {
+	*bufconn.Listener
+	set []time.Time
+}
+
+func (d *dated) Accept() (net.Conn, error) {
+	c, err := d.Listener.Accept()
+	return datedConn{c, d}, err
+}
+
+type datedConn struct {
+	net.Conn
+	of *dated
+}
+
+func (c datedConn) SetDeadline(at time.Time) error {
+	c.of.set = append(c.of.set, at)
+	return c.Conn.SetDeadline(at)
 }
 
 func TestRESTLongPoll(t *testing.T) {

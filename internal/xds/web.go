@@ -163,7 +163,7 @@ func (s *Server) ServeREST(ctx context.Context) error {
 }
 
 // begins reads how a connection begins, and hands it on if it is not gRPC's.
-func (t transport) begins(c *conn) error {
+func (t transport) begins(c *conn, a *accepted) error {
 	head := make([]byte, len(grpcPreface))
 	n, err := io.ReadFull(c.Conn, head)
 	if err != nil {
@@ -176,6 +176,7 @@ func (t transport) begins(c *conn) error {
 		c.head = head[:n]
 		return nil
 	}
+	a.dispatch()
 	return t.srv.web.hand(&webConn{Conn: c.Conn, head: head[:n], in: c, age: t.srv.cfg.MaxAge})
 }
 
