@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/selector"
 	"fairlead/internal/snapshot"
 	"fairlead/internal/xds"
 )
@@ -195,6 +196,26 @@ func TestWhenANodeIsBelieved(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A node whose stream ends while the next one begins has been here, whatever it says of itself: one that is stuck may say nothing.
+func TestAStreamThatEndsWhileTheNextBegins(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		_, id, _ := w.newFleet(cluster("c", "1"))
+		n, s := fleet.Node{ID: "n"}, xds.StreamInfo{Protocol: "delta ADS"}
+		before := w.attach(id, n.ID)
+		o := before.owner
+		past := o.pastOf(t.Context(), n.ID, s)
+		before.Detach(false)
+		a, err := o.attach(id, n, s, selector.LabelsOf(n), past)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer o.untie(a, false)
+		if got, want := a.LastStream(), (xds.LastStream{Known: true}); got != want {
+			t.Errorf("%+v, want %+v", got, want)
+		}
+	})
 }
 
 func (w *world) attachAs(id xds.Identity, node, kind string) *attachment {

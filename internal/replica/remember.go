@@ -44,8 +44,8 @@ func (ns *nodes) remember(a *attachment, asked *nodePast) (revised []fleet.Refus
 		signal(ns.missing)
 	}
 	switch {
-	case asked == nil, asked.missed && !asked.Known: // it may have left anything behind
-		n.last.Known = a.resumed
+	case asked == nil || asked.missed && !asked.Known: // it may have left anything behind
+		n.last.Known = asked == nil || a.resumed // nil: it had a stream a moment ago
 		a.last = n.last
 		return nil, nil
 	case !asked.Known:
