@@ -34,6 +34,24 @@ func TestAResourceIsBlamedByItsPlace(t *testing.T) {
 	}
 }
 
+// The place is that in the response, which in state of the world has what the client holds as well.
+func TestACulpritIsFoundByItsPlaceInAWholeSet(t *testing.T) {
+	t.Parallel()
+	one, two := world(t, 1, "clusters a@1 b@1 c@1"), world(t, 2, "clusters a@1 b@2 c@2")
+	s := &script{t: t, c: client{t: t, Now: start}}
+	s.c.Subscribe(request{Type: fleet.Cluster}, one)
+	s.step(one, "clusters a@1 b@1 c@1", "")
+	r := s.send(two)
+	if got := describe(r); got != "clusters a@1 b@2 c@2" {
+		t.Fatalf("got %s", got)
+	}
+	s.c.Refuse(r.Type, r.Nonce, "xDS response validation errors: [resource index 1: no]")
+	vs := s.c.Verdicts()
+	if len(vs) != 1 || len(vs[0].Blame) != 1 || vs[0].Blame[0].Refused.Name != "b" {
+		t.Errorf("it is told %+v, want b", vs)
+	}
+}
+
 // TestARefusedRepairIsToldOfAllThatItPutBack: a client that refuses p and q is sent what they were before, and refuses that as well.
 func TestARefusedRepairIsToldOfAllThatItPutBack(t *testing.T) {
 	t.Parallel()
