@@ -405,6 +405,33 @@ func TestClustersOfASetThatIsNotKnownStay(t *testing.T) {
 	}
 }
 
+// TestWhatMayBeHeldIsOfferedAsItWasLast: a route of the client's may go to a cluster that is no more, and that the client may have as it was after
+// that route had gone elsewhere.
+func TestWhatMayBeHeldIsOfferedAsItWasLast(t *testing.T) {
+	t.Parallel()
+	before := first(t, "clusters a@1 z@1; endpoints a@1 z@1; routes r@1>a")
+	moved, _ := after(t, before, "clusters a@2 z@1; endpoints a@1 z@1; routes r@2>z")
+	last, _ := after(t, moved, "clusters z@1; endpoints z@1; routes r@2>z")
+	last.Gone[fleet.Cluster] = last.Gone[fleet.Cluster].With(snapshot.Tombstone("a", last.Revision))
+	now := snapshot.NewTarget(last, nil)
+	origin := client{t: t, Envoy: true, Before: before, Past: planner.Past{Unclean: true, Settled: 1}}
+	for about, c := range map[string]struct {
+		request request
+		delta   bool
+	}{
+		"a set that is not known": {request{Type: fleet.Cluster, Version: "of a and z"}, false},
+		"a report without it":     {request{Type: fleet.Cluster, Versions: map[string]string{"z": "1"}}, true},
+	} {
+		s := &script{t: t, c: origin}
+		s.c.Delta = c.delta
+		s.c.Subscribe(c.request, now)
+		s.c.Subscribe(request{Type: fleet.Route, Names: []string{"r"}, Version: before.Types[fleet.Route].Sum().String()}, now)
+		if got := describe(s.send(now)); got != "clusters a@2 z@1" {
+			t.Errorf("%s: got %s, want a as it was last", about, got)
+		}
+	}
+}
+
 // TestASetFromBeforeTheServerCameIsKnown: what a client has of it that the fleet has no more goes when nothing names it.
 func TestASetFromBeforeTheServerCameIsKnown(t *testing.T) {
 	t.Parallel()

@@ -107,18 +107,24 @@ func (c *Client) doubtAll(t fleet.Type, target *snapshot.Target) *Doubts {
 	}).doubts
 }
 
-// lately are the clusters that the view has, and those that it had or the node had when it settled, and that are there no more, each as it was last, if something
-// named it there: only what may go to one misses it.
+// lately are the clusters that the view has, and those that it had or the node had when it settled, and that are there no more, if something
+// named them at one of those times: only what may go to one misses it. Each is offered as it was last, named or not: the client may have that.
 func (c *Client) lately(target *snapshot.Target) (doubts []doubtEdit) {
-	l, seen := c.inputs(target), map[string]bool{}
+	l, seen, newest := c.inputs(target), map[string]bool{}, map[string]*snapshot.Resource{}
 	offer := func(r *snapshot.Resource) {
 		seen[r.Name] = true
 		doubts = append(doubts, doubtEdit{r.Name, &Doubt{Refs: r.Refs, Offered: r}})
 	}
 	offerNamed := func(had *snapshot.Target) {
 		for r := range l.wantedOf(fleet.Cluster, had).All() {
-			if !seen[r.Name] && named(&had.Types, r) {
-				offer(r)
+			if seen[r.Name] {
+				continue
+			}
+			if newest[r.Name] == nil {
+				newest[r.Name] = r
+			}
+			if named(&had.Types, r) {
+				offer(newest[r.Name])
 			}
 		}
 	}
@@ -146,7 +152,7 @@ func (c *Client) lately(target *snapshot.Target) (doubts []doubtEdit) {
 const mostHad = 1_000
 
 // had finds what a client may have of a name: what the target has or, where that is nothing, a cluster as the view had it last, or the node when it settled, if
-// something named it there. Of endpoints it is that in any case. nil: that is not known.
+// something named it at one of those times. Of endpoints it is that in any case. nil: that is not known.
 func (c *Client) had(t fleet.Type, target *snapshot.Target) func(name string) *snapshot.Resource {
 	looked := 0
 	return func(name string) *snapshot.Resource {
@@ -156,8 +162,11 @@ func (c *Client) had(t fleet.Type, target *snapshot.Target) func(name string) *s
 		}
 		looked++
 		then := func(types *[fleet.NumTypes]*snapshot.Set) bool {
-			r = types[t].Get(name)
-			return r != nil && (t == fleet.Endpoint || named(types, r))
+			had := types[t].Get(name)
+			if r == nil {
+				r = had
+			}
+			return had != nil && (t == fleet.Endpoint || named(types, had))
 		}
 		for e := range c.origin.recent(target) {
 			if then(&e.Types) {
