@@ -19,7 +19,7 @@ type call struct {
 	lane   lane
 	tenant fleet.TenantID // whose share of an app's connections it uses; zero: nobody's
 	head   fleet.ID       // the fleet whose head it locks; zero: none
-	plans  string         // setJoins, setOrder, or ""
+	plans  string         // setJoins, setNames, setOrder, or ""
 	times  patience
 }
 

@@ -6,6 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
 	"fairlead/internal/auth"
 	"fairlead/internal/fleet"
 	"fairlead/internal/store"
@@ -75,6 +78,44 @@ func TestATenantThatIsLeavingIsReadAndNotWritten(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
+}
+
+// A transaction asks once for each tenant that it writes to, and again of what it has rolled back.
+func TestATransactionOfSeveralTenants(t *testing.T) {
+	p := setupPlaced(t)
+	ctx := t.Context()
+	other, f := p.db.TenantWithFleetBy(t, p.app)
+	p.exec(`UPDATE tenants SET place = 'leaving' WHERE id = $1`, p.tenant.String())
+	conn := p.db.Connect(t, p.db.App)
+	write := func(tx pgx.Tx, tenant fleet.TenantID, f fleet.ID) error {
+		_, err := tx.Exec(ctx, `SELECT set_config('app.tenant_id', $1, true)`, tenant.String())
+		if err == nil {
+			_, err = tx.Exec(ctx, `UPDATE fleets SET description = 'written' WHERE id = $1`, f.String())
+		}
+		return err
+	}
+	for about, does := range map[string]func(pgx.Tx) error{
+		"the other one was written": func(pgx.Tx) error { return nil },
+		"the other one was written, and it was rolled back": func(tx pgx.Tx) error {
+			_, err := tx.Exec(ctx, `ROLLBACK TO before`)
+			return err
+		},
+	} {
+		tx, err := conn.Begin(ctx)
+		p.ok(err)
+		_, err = tx.Exec(ctx, `SAVEPOINT before`)
+		p.ok(err)
+		for range 2 {
+			p.ok(write(tx, other, f))
+		}
+		p.ok(does(tx))
+		var refused *pgconn.PgError
+		if err := write(tx, p.tenant, p.fleet); !errors.As(err, &refused) || refused.Code != "57FL1" {
+			t.Errorf("%s: a tenant that is leaving is written: %v", about, err)
+		}
+		p.ok(tx.Rollback(ctx))
+	}
+	p.ok(conn.Close(ctx))
 }
 
 // Another tenant is written as before, by the doors across tenants too.

@@ -63,7 +63,7 @@ func (s *Store) Neighbours(ctx context.Context, t fleet.TenantID, f fleet.ID, na
 		return err
 	}
 	types, called := columnsOf(names)
-	err := s.inTenant(ctx, readTimeout, t, func(b *pgx.Batch) {
+	err := s.transact(ctx, call{limit: readTimeout, plans: setNames}, t, func(b *pgx.Batch) {
 		out = nil
 		b.Queue(selectNamed, f.String(), types, called).Query(take)
 		if len(routes) > 0 {
@@ -80,7 +80,7 @@ func (s *Store) Neighbours(ctx context.Context, t fleet.TenantID, f fleet.ID, na
 // more.
 func (s *Store) Referrers(ctx context.Context, t fleet.TenantID, f fleet.ID, of []fleet.Ref, limit int) (rs []Neighbour, more bool, err error) {
 	types, names := columnsOf(of)
-	rs, err = many(ctx, s, t, scanNeighbour, selectReferrers, f.String(), types, names, limit+1)
+	rs, err = manyIn(ctx, s, call{limit: readTimeout, plans: setNames}, t, scanNeighbour, selectReferrers, f.String(), types, names, limit+1)
 	if err != nil {
 		return nil, false, fmt.Errorf("read what names %d resources of fleet %s: %w", len(of), f, err)
 	}
@@ -91,7 +91,7 @@ func (s *Store) Referrers(ctx context.Context, t fleet.TenantID, f fleet.ID, of 
 // Alike reads names that begin as one of these texts does, at most limit for each.
 func (s *Store) Alike(ctx context.Context, t fleet.TenantID, f fleet.ID, starts []fleet.Ref, limit int) ([]fleet.Ref, error) {
 	types, names := columnsOf(starts)
-	out, err := many(ctx, s, t, func(row pgx.CollectableRow) (r fleet.Ref, err error) {
+	out, err := manyIn(ctx, s, call{limit: readTimeout, plans: setNames}, t, func(row pgx.CollectableRow) (r fleet.Ref, err error) {
 		var slug string
 		err = row.Scan(&slug, &r.Name)
 		r.Type, _ = fleet.TypeFromSlug(slug) // it was asked for

@@ -17,6 +17,39 @@ func linesOf(ns []store.Neighbour) (out []string) {
 	return out
 }
 
+// What a resource names is written when it names something else than before, and only then.
+func TestWhatAWriteNamesAnew(t *testing.T) {
+	w := setup(t)
+	c, d := fleet.Ref{Type: fleet.Cluster, Name: "c"}, fleet.Ref{Type: fleet.Cluster, Name: "d"}
+	polls := naming(fleet.Route, "r", "4", d)
+	polls.Derived.Polled = []fleet.Ref{{Type: fleet.Endpoint, Name: "e"}}
+	names := func(about string, want ...string) {
+		t.Helper()
+		if got := strings1(t, w.super, `SELECT ref_type || '/' || ref_name FROM resource_refs WHERE name = 'r' ORDER BY 1`); !slices.Equal(got, want) {
+			t.Errorf("%s: it names %q, want %q", about, got, want)
+		}
+	}
+	first := w.apply(naming(fleet.Route, "r", "1", c))
+	names("new", "clusters/c")
+	before := strings1(t, w.super, `SELECT ctid::text FROM resource_refs WHERE name = 'r'`)
+	w.apply(naming(fleet.Route, "r", "2", c))
+	if after := strings1(t, w.super, `SELECT ctid::text FROM resource_refs WHERE name = 'r'`); !slices.Equal(after, before) {
+		t.Errorf("what it names is written anew, and it names the same")
+	}
+	names("other content", "clusters/c")
+	w.apply(naming(fleet.Route, "r", "3", d))
+	names("another cluster", "clusters/d")
+	w.apply(polls)
+	names("something that it asks for apart", "clusters/d", "polled:endpoints/e")
+	_, err := w.app.Rollback(t.Context(), w.tenant, w.fleet, first.Revision, store.Write{Actor: actor})
+	w.ok(err)
+	names("rolled back", "clusters/c")
+	w.apply(del(fleet.Route, "r"))
+	names("deleted")
+	w.apply(naming(fleet.Route, "r", "1", c))
+	names("again", "clusters/c")
+}
+
 func TestNeighbours(t *testing.T) {
 	w := setup(t)
 	eu := fill(put(fleet.Cluster, "c", "eu"))

@@ -24,6 +24,8 @@ const (
 	// remains is joins by hash or by merging, and look-ups from laterals and subqueries. Such a statement
 	// is long, and to plan it for its values each time costs as much as half of its work: they change nothing.
 	setJoins = `SELECT set_config('enable_nestloop', 'off', true), set_config('plan_cache_mode', 'force_generic_plan', true)`
+	// setNames is for look-ups of names that come as an array: for one the planner thinks anew each time, and finds the same.
+	setNames = `SELECT set_config('plan_cache_mode', 'force_generic_plan', true)`
 	// setOrder is for a page in the order of a key, which ends as soon as it is full, instead of
 	// reading and sorting all that there is.
 	setOrder = `SELECT set_config('enable_bitmapscan', 'off', true), set_config('enable_sort', 'off', true)`

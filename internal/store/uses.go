@@ -36,7 +36,7 @@ func (s *Store) Used(ctx context.Context, t fleet.TenantID, f fleet.ID, of []fle
 	for i, r := range of {
 		types[i], names[i] = r.Type.Slug(), r.Name
 	}
-	us, err := many(ctx, s, t, func(row pgx.CollectableRow) (u Used, err error) {
+	us, err := manyIn(ctx, s, call{limit: readTimeout, plans: setNames}, t, func(row pgx.CollectableRow) (u Used, err error) {
 		var slug string
 		var labels, derived []byte
 		err = row.Scan(&slug, &u.Name, &u.Variant, (*int64)(&u.Revision), &u.Deleted, &labels, &derived)

@@ -32,15 +32,16 @@ BEGIN
 END $$;
 
 -- Before each statement that writes to a table of tables_of_writes. Of the transaction's tenant it asks in words that fit tenants_elsewhere alone, which has a row for
--- each tenant that moves or has moved.
+-- each tenant that moves or has moved. It asks once in a transaction: that holds a table for writing from then on, and who moves the tenant waits for its end.
 CREATE OR REPLACE FUNCTION tenant_must_be_here() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
-  IF app_tenant() IS NULL THEN
+  IF app_tenant() IS NULL OR app_tenant()::text = current_setting('fairlead.here', true) THEN
     RETURN NULL;
   END IF;
   IF EXISTS (SELECT FROM public.tenants n WHERE n.id IS NOT DISTINCT FROM app_tenant() AND n.place <> 'here') THEN
     PERFORM tenant_is_elsewhere();
   END IF;
+  PERFORM set_config('fairlead.here', app_tenant()::text, true);
   RETURN NULL;
 END $$;
 
@@ -60,5 +61,8 @@ CREATE OR REPLACE FUNCTION tables_of_writes() RETURNS text[] LANGUAGE sql IMMUTA
                'audit_anchors', 'audit_signatures', 'audit_checks', 'audit_deliveries'] $$;
 
 -- Whether rows are those of a tenant that comes from another cell, with the events and the links that they had there. Of the tables' owner alone.
-CREATE OR REPLACE FUNCTION is_arriving() RETURNS boolean LANGUAGE sql STABLE
-  AS $$ SELECT coalesce(current_setting('fairlead.arriving', true), '') = 'on' AND pg_has_role(session_user, 'fairlead_owner', 'MEMBER') $$;
+-- In plpgsql, as triggers have it in their conditions: one in SQL would be parsed for each statement.
+CREATE OR REPLACE FUNCTION is_arriving() RETURNS boolean LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  RETURN coalesce(current_setting('fairlead.arriving', true), '') = 'on' AND pg_has_role(session_user, 'fairlead_owner', 'MEMBER');
+END $$;

@@ -9,8 +9,11 @@
 --
 -- Input comes as jsonb, so that a writer of the version before keeps working when a field is added.
 
-CREATE OR REPLACE FUNCTION resource_etag(revision bigint, doc_hash bytea) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE
-  AS $$ SELECT '"' || revision || '-' || left(encode(doc_hash, 'hex'), 8) || '"' $$;
+-- In plpgsql, which keeps its plan: every write asks for it, and Postgres cannot inline it.
+CREATE OR REPLACE FUNCTION resource_etag(revision bigint, doc_hash bytea) RETURNS text LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+BEGIN
+  RETURN '"' || revision || '-' || left(encode(doc_hash, 'hex'), 8) || '"';
+END $$;
 
 -- Locks the head: from here to the commit the fleet has one writer.
 CREATE OR REPLACE FUNCTION fleet_lock(p_fleet uuid, p_expect bigint) RETURNS fleet_heads LANGUAGE plpgsql AS $$
@@ -65,6 +68,8 @@ DECLARE
   v_who  text := coalesce(p_write->>'actor', '');
   v_cred uuid := (p_write->>'credential')::uuid;
   v_one  resource_change;
+  v_linked resource_change[]; -- of e, those that may name something else than before
+  v_told jsonb; -- the first hundred, as far as their names are short
   v_endpoints resource_change[] := '{}'; -- of e
   v_bodies bytea[]; -- of e, in its order
   v_size integer[]; -- likewise; 0 of a deletion
@@ -76,7 +81,10 @@ DECLARE
   v_all  bigint;    -- bytes that are put
 BEGIN
   SELECT coalesce(array_agg(z.c), '{}'), array_agg(z.body), count(*) FILTER (WHERE r.name IS NULL), count(*) FILTER (WHERE (z.c).delete),
-         -coalesce(sum(r.bytes), 0) INTO e, v_bodies, v_created, v_deleted, v_more
+         -coalesce(sum(r.bytes), 0),
+         coalesce(array_agg(z.c) FILTER (WHERE (z.c).delete OR r.name IS NULL OR r.derived->'refs' IS DISTINCT FROM (z.c).derived->'refs'
+                                            OR r.derived->'polled' IS DISTINCT FROM (z.c).derived->'polled'), '{}')
+         INTO e, v_bodies, v_created, v_deleted, v_more, v_linked
     FROM (SELECT unnest(p_changes) AS c, unnest(p_bodies) AS body) z
     LEFT JOIN LATERAL (SELECT * FROM resources p WHERE p.tenant_id = h.tenant_id AND p.fleet_id = h.fleet_id
                           AND p.type = (z.c).type AND p.name = (z.c).name AND p.variant = (z.c).variant AND NOT p.deleted OFFSET 0) r ON true
@@ -139,17 +147,21 @@ BEGIN
     IF v_one.type = 'endpoints' THEN
       v_endpoints := v_endpoints || v_one;
     END IF;
+  END LOOP;
+  FOREACH v_one IN ARRAY v_linked LOOP
     DELETE FROM resource_refs x WHERE x.tenant_id = h.tenant_id AND x.fleet_id = h.fleet_id AND x.type = v_one.type AND x.name = v_one.name AND x.variant = v_one.variant;
   END LOOP;
-  INSERT INTO resource_refs (tenant_id, fleet_id, type, name, variant, ref_type, ref_name)
-  SELECT h.tenant_id, h.fleet_id, c.type, c.name, c.variant, f->>0, f->>1
-    FROM unnest(e) c CROSS JOIN LATERAL jsonb_array_elements(c.derived->'refs') f
-   WHERE NOT c.delete
-   UNION ALL -- what is asked for apart stands under a type of its own: who deletes it is told, and all else passes over it
-  SELECT h.tenant_id, h.fleet_id, c.type, c.name, c.variant, 'polled:' || (f->>0), f->>1
-    FROM unnest(e) c CROSS JOIN LATERAL jsonb_array_elements(c.derived->'polled') f
-   WHERE NOT c.delete
-  ON CONFLICT DO NOTHING;
+  IF v_linked <> '{}' THEN
+    INSERT INTO resource_refs (tenant_id, fleet_id, type, name, variant, ref_type, ref_name)
+    SELECT h.tenant_id, h.fleet_id, c.type, c.name, c.variant, f->>0, f->>1
+      FROM unnest(v_linked) c CROSS JOIN LATERAL jsonb_array_elements(c.derived->'refs') f
+     WHERE NOT c.delete
+     UNION ALL -- what is asked for apart stands under a type of its own: who deletes it is told, and all else passes over it
+    SELECT h.tenant_id, h.fleet_id, c.type, c.name, c.variant, 'polled:' || (f->>0), f->>1
+      FROM unnest(v_linked) c CROSS JOIN LATERAL jsonb_array_elements(c.derived->'polled') f
+     WHERE NOT c.delete
+    ON CONFLICT DO NOTHING;
+  END IF;
 
   o_ended := fleet_note_refusal_ends(h, v_new, ARRAY(SELECT c.type FROM unnest(e) c), ARRAY(SELECT c.name FROM unnest(e) c));
 
@@ -179,13 +191,18 @@ BEGIN
   INSERT INTO fleet_history (tenant_id, fleet_id, revision, token, at, kind, message, actor, credential, changes, created, deleted, types)
   VALUES (h.tenant_id, h.fleet_id, v_new, v_tok, o_at, p_write->>'kind', coalesce(p_write->>'message', ''), v_who, v_cred, o_changed, v_created, v_deleted,
           ARRAY(SELECT DISTINCT c.type FROM unnest(e) c));
+  v_one := e[1];
+  IF o_changed = 1 AND octet_length(v_one.name) + octet_length(v_one.variant) <= 2048 THEN
+    v_told := jsonb_build_array(jsonb_build_array(CASE WHEN v_one.delete THEN 'delete' ELSE 'put' END, v_one.type, v_one.name, v_one.variant));
+  ELSE
+    SELECT jsonb_agg(jsonb_build_array(CASE WHEN c.delete THEN 'delete' ELSE 'put' END, c.type, c.name, c.variant) ORDER BY c.ord) INTO v_told
+      FROM (SELECT x.*, sum(octet_length(x.name) + octet_length(x.variant)) OVER (ORDER BY x.ord) AS upto FROM unnest(e[:100]) x) c
+     WHERE c.upto <= 2048;
+  END IF;
   INSERT INTO audit_events (tenant_id, credential, actor, ip, request_id, action, object, fleet_id, old_revision, new_revision, detail)
-  SELECT h.tenant_id, v_cred, v_who, coalesce(p_write->>'ip', ''), coalesce(p_write->>'request_id', ''),
+  VALUES (h.tenant_id, v_cred, v_who, coalesce(p_write->>'ip', ''), coalesce(p_write->>'request_id', ''),
          'resources.' || (p_write->>'kind'), 'fleet ' || h.fleet_id, h.fleet_id, h.revision, v_new,
-         jsonb_build_object('changed', o_changed, 'message', coalesce(p_write->>'message', ''), 'resources', -- the first hundred, as far as their names are short
-           (SELECT jsonb_agg(jsonb_build_array(CASE WHEN c.delete THEN 'delete' ELSE 'put' END, c.type, c.name, c.variant) ORDER BY c.ord)
-              FROM (SELECT x.*, sum(octet_length(x.name) + octet_length(x.variant)) OVER (ORDER BY x.ord) AS upto FROM unnest(e[:100]) x) c
-             WHERE c.upto <= 2048));
+         jsonb_build_object('changed', o_changed, 'message', coalesce(p_write->>'message', ''), 'resources', v_told));
 END $$;
 
 -- Applies the changes of one request. answer: {revision, changed, at, ended, rows: [{revision, created_at, created_by,
@@ -212,8 +229,12 @@ BEGIN
   h := fleet_lock(p_fleet, (p_write->>'expect')::bigint);
   SELECT coalesce(array_agg(c ORDER BY c.ord), '{}') INTO v FROM jsonb_populate_recordset(NULL::resource_change, p_changes) c;
 
-  PERFORM fleet_must_be_as_seen(h, v, p_write->'seen');
-  PERFORM fleet_must_be_as_read(h, p_write->'read');
+  IF p_write ? 'seen' THEN
+    PERFORM fleet_must_be_as_seen(h, v, p_write->'seen');
+  END IF;
+  IF p_write ? 'read' THEN
+    PERFORM fleet_must_be_as_read(h, p_write->'read');
+  END IF;
 
   SELECT c.ord, c.type, c.name, c.variant, r.* INTO bad
     FROM unnest(v) c
@@ -248,6 +269,8 @@ BEGIN
     answer := answer || jsonb_build_object('confirm', why);
     RETURN;
   END IF;
-  PERFORM fleet_must_be_confirmed(h, why, p_write->'confirmed');
+  IF p_write ? 'confirmed' THEN
+    PERFORM fleet_must_be_confirmed(h, why, p_write->'confirmed');
+  END IF;
   PERFORM idempotency_answer(p_write, answer);
 END $$;
