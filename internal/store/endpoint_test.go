@@ -536,7 +536,6 @@ func TestRenewalsGoTogether(t *testing.T) {
 	for i := range ids {
 		ids[i] = w.takeLease(time.Minute, false)
 	}
-	before := w.count(`SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()`)
 	var all sync.WaitGroup
 	for i := range n {
 		all.Go(func() {
@@ -550,9 +549,8 @@ func TestRenewalsGoTogether(t *testing.T) {
 		})
 	}
 	all.Wait()
-	w.exec(`SELECT pg_stat_force_next_flush()`)
-	if made := w.count(`SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()`) - before; made > n {
-		t.Errorf("%d renewals took %d transactions", 2*n, made)
+	if made := w.count(`SELECT count(DISTINCT xmin::text) FROM endpoint_leases`); made > n/2 { // the transactions that wrote them last
+		t.Errorf("%d leases were renewed by %d transactions", n, made)
 	}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
