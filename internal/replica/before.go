@@ -3,6 +3,7 @@ package replica
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -17,10 +18,12 @@ import (
 
 // Earlier contents of a fleet are kept for those who come back together.
 const (
-	maxBefore  = 5           // the present one among them
-	maxViews   = 64          // of each: labels are the clients' words
-	keepBefore = time.Minute // after the last of them
-	beforeWait = time.Second // for one, with all that comes before it
+	maxBefore  = 5               // the present one among them
+	maxViews   = 64              // of each: labels are the clients' words
+	keepBefore = time.Minute     // after the last of them
+	beforeWait = time.Second     // for one, with all that comes before it
+	unreadRest = 5 * time.Second // then what the database did not tell is asked for again
+	maxUnread  = 64
 )
 
 // earlierContents are those of a fleet that were read lately. They are safe for concurrent use
@@ -34,6 +37,47 @@ type earlierContents struct {
 	held map[heldKey]*snapshot.Snapshot
 	// lately are those up to some revisions, as many as there are contents: views of other labels may have begun at other revisions.
 	lately map[fleet.Revision]*changes
+	unread map[pastKey]unread
+}
+
+// pastKey tells apart what is read of a fleet's past: its content at a revision, or its latest changes up to one.
+type pastKey struct {
+	at      fleet.Revision
+	changes bool
+	history uint64
+}
+
+// unread is why something of the past could not be read, which nobody tries again until then.
+type unread struct {
+	err   error
+	until time.Time
+}
+
+// whyUnread is nil for what may be read.
+func (es *earlierContents) whyUnread(k pastKey) error {
+	es.mu.Lock()
+	defer es.mu.Unlock()
+	if u := es.unread[k]; time.Now().Before(u.until) {
+		return u.err
+	}
+	return nil
+}
+
+// noteUnread keeps an error for all who want the same. What is not kept, or is too much, stays so.
+func (es *earlierContents) noteUnread(k pastKey, err error) {
+	rest := unreadRest
+	if errors.Is(err, fleet.ErrLimit) || errors.Is(err, fleet.ErrNotFound) {
+		rest = keepBefore
+	}
+	es.mu.Lock()
+	defer es.mu.Unlock()
+	if es.unread == nil {
+		es.unread = make(map[pastKey]unread)
+	}
+	if _, has := es.unread[k]; !has && len(es.unread) >= maxUnread {
+		delete(es.unread, slices.MinFunc(slices.Collect(maps.Keys(es.unread)), func(a, b pastKey) int { return es.unread[a].until.Compare(es.unread[b].until) }))
+	}
+	es.unread[k] = unread{err, time.Now().Add(rest)}
 }
 
 // earlier is the content of an earlier revision.
@@ -99,6 +143,7 @@ func (es *earlierContents) forget() {
 		es.held = nil
 	}
 	maps.DeleteFunc(es.lately, func(_ fleet.Revision, cs *changes) bool { return time.Since(cs.used) >= keepBefore })
+	maps.DeleteFunc(es.unread, func(_ pastKey, u unread) bool { return !time.Now().Before(u.until) })
 }
 
 // before is what a node that has settled held then: the last known good of
@@ -265,24 +310,49 @@ func (bd *builder) exceptionsAt(snap *snapshot.Snapshot, refusals []fleet.Refusa
 
 // contentAt is an earlier content.
 func (o *owner) contentAt(ctx context.Context, now *content, at fleet.Revision) (c *content, err error) {
-	err = o.readEarlier(ctx, func(ctx context.Context) (err error) {
+	kept := func() bool { c = o.earlier.get(at, now.history); return c != nil }
+	err = o.readEarlier(ctx, pastKey{at: at, history: now.history}, kept, func(ctx context.Context) (err error) {
 		c, err = o.deriveAt(ctx, now, at)
 		return err
 	})
 	return c, err
 }
 
-// readEarlier has somebody read of the fleet's past in turn: those who wait want the same, as a rule.
-func (o *owner) readEarlier(ctx context.Context, read func(context.Context) error) error {
-	ctx, cancel := context.WithTimeout(ctx, beforeWait)
+// readEarlier has somebody read of the fleet's past in turn: those who wait want the same, as a rule. What is kept is not waited for, and what could not be
+// read is not tried again for each of them. A client that goes meanwhile takes nobody's answer away.
+func (o *owner) readEarlier(ctx context.Context, k pastKey, kept func() bool, read func(context.Context) error) error {
+	if kept() {
+		return nil
+	}
+	if err := o.earlier.whyUnread(k); err != nil {
+		return err
+	}
+	end := time.Now().Add(beforeWait)
+	turn, cancel := context.WithDeadline(ctx, end)
 	defer cancel()
 	select {
 	case o.earlier.reading <- struct{}{}:
 		defer func() { <-o.earlier.reading }()
-	case <-ctx.Done():
-		return context.Cause(ctx)
+	case <-turn.Done():
+		return context.Cause(turn)
 	}
-	return read(ctx)
+	if kept() {
+		return nil
+	}
+	if err := o.earlier.whyUnread(k); err != nil {
+		return err
+	}
+	if turn.Err() != nil {
+		return context.Cause(turn)
+	}
+	whole := time.Until(end) >= beforeWait/2 // else what it waited for may be the reason
+	ctx, stop := context.WithDeadline(context.WithoutCancel(ctx), end)
+	defer stop()
+	err := read(ctx)
+	if err != nil && (whole || ctx.Err() == nil) {
+		o.earlier.noteUnread(k, err)
+	}
+	return err
 }
 
 // rowsOf asks for rows of the fleet's past.

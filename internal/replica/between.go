@@ -54,23 +54,22 @@ func (o *owner) since(a *attachment) fleet.Revision {
 
 // changesUpTo reads them, unless they were read lately.
 func (o *owner) changesUpTo(ctx context.Context, now *content, upTo fleet.Revision) (cs *changes, err error) {
-	err = o.readEarlier(ctx, func(ctx context.Context) error {
-		if cs = o.earlier.changesUpTo(upTo, now.history); cs != nil {
-			return nil
-		}
+	kept := func() bool { cs = o.earlier.changesUpTo(upTo, now.history); return cs != nil }
+	err = o.readEarlier(ctx, pastKey{at: upTo, changes: true, history: now.history}, kept, func(ctx context.Context) error {
 		rows, err := o.rowsOf(ctx, upTo, o.r.cfg.Feed.ChangesUpTo)
 		if err != nil {
 			return err
 		}
-		cs = &changes{upTo: upTo, history: now.history, used: time.Now()}
+		read := &changes{upTo: upTo, history: now.history, used: time.Now()}
 		if len(rows) > 0 {
 			slices.SortStableFunc(rows, func(a, b fleet.Row) int { return cmp.Compare(a.Revision, b.Revision) })
-			if cs.base, err = o.deriveAt(ctx, now, rows[0].Revision); err != nil { // which may not be told whole
+			if read.base, err = o.deriveAt(ctx, now, rows[0].Revision); err != nil { // which may not be told whole
 				return err
 			}
-			cs.steps = o.builder.steps(cs.base, rows)
+			read.steps = o.builder.steps(read.base, rows)
 		}
-		o.earlier.keepChanges(cs)
+		o.earlier.keepChanges(read)
+		cs = read
 		return nil
 	})
 	return cs, err
