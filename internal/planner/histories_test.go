@@ -73,7 +73,7 @@ func (h *history) pick(prefix string, n int) string {
 // change writes one to three things.
 func (h *history) change() {
 	next := &snapshot.Snapshot{Revision: h.at.Revision + 1, Types: h.at.Types, Gone: h.at.Gone}
-	next.Follow(h.at, 3)
+	next.Follow(h.at, snapshot.Change{Resources: 3})
 	for range rapid.IntRange(1, 3).Draw(h.T, "changes") {
 		typ := rapid.SampledFrom([]fleet.Type{fleet.Cluster, fleet.Cluster, fleet.Endpoint, fleet.Route, fleet.Listener}).Draw(h.T, "type")
 		row := fleet.Row{Version: strconv.Itoa(rapid.IntRange(1, 3).Draw(h.T, "version")), Revision: next.Revision}

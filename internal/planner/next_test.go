@@ -609,7 +609,7 @@ func drawFleet(t *rapid.T, before *snapshot.Snapshot, poisonous bool) *snapshot.
 	next := &snapshot.Snapshot{Revision: 1}
 	if before != nil {
 		next.Revision = before.Revision + 1
-		next.Follow(before, 1)
+		next.Follow(before, snapshot.Change{Resources: 1})
 	}
 	version := func(label string) string {
 		v := fmt.Sprint(rapid.IntRange(1, 3).Draw(t, label))

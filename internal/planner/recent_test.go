@@ -15,7 +15,7 @@ import (
 func after(t *testing.T, before *snapshot.Snapshot, words string) (*snapshot.Snapshot, *snapshot.Target) {
 	t.Helper()
 	s := &snapshot.Snapshot{Types: world(t, before.Revision+1, words).Types, Revision: before.Revision + 1}
-	s.Follow(before, 1)
+	s.Follow(before, snapshot.Change{Resources: 1})
 	return s, snapshot.NewTarget(s, nil)
 }
 
@@ -107,7 +107,7 @@ func TestHowMuchIsRemembered(t *testing.T) {
 		}
 		for range 100 {
 			next := &snapshot.Snapshot{Revision: s.Revision + 1, Types: s.Types}
-			next.Follow(s, c.changed)
+			next.Follow(s, snapshot.Change{Resources: c.changed})
 			s = next
 		}
 		if len(s.Recent) != c.want {

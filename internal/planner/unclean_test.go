@@ -23,7 +23,7 @@ func changedIn(before *snapshot.Snapshot, n int) *snapshot.Snapshot {
 	}
 	next.Types[fleet.Cluster] = next.Types[fleet.Cluster].Apply(clusters)
 	next.Types[fleet.Endpoint] = next.Types[fleet.Endpoint].Apply(endpoints)
-	next.Follow(before, 2*n)
+	next.Follow(before, snapshot.Change{Resources: 2 * n})
 	return next
 }
 

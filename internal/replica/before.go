@@ -24,6 +24,8 @@ const (
 	beforeWait = time.Second     // for one, with all that comes before it
 	unreadRest = 5 * time.Second // then what the database did not tell is asked for again
 	maxUnread  = 64
+	// maxBeforeBytes is how much of them is kept beside what the fleet has now. The one that was read last is kept in any case.
+	maxBeforeBytes = 64 << 20
 )
 
 // earlierContents are those of a fleet that were read lately. They are safe for concurrent use
@@ -87,6 +89,8 @@ type earlier struct {
 	views   map[selector.Vector]*snapshot.Snapshot // of it, that somebody came back with
 }
 
+func (e *earlier) bytes() int { return e.content.own }
+
 // get is the content of an earlier revision if it was read lately; nil if not.
 func (es *earlierContents) get(at fleet.Revision, history uint64) *content {
 	es.mu.Lock()
@@ -123,14 +127,24 @@ func (es *earlierContents) keep(c *content) {
 		es.kept = make(map[fleet.Revision]*earlier)
 	}
 	es.held = nil
-	makeRoom(es.kept, c.revision, func(e *earlier) time.Time { return e.used })
-	es.kept[c.revision] = &earlier{content: c, used: time.Now()}
+	e := &earlier{content: c, used: time.Now()}
+	makeRoom(es.kept, c.revision, e, func(e *earlier) time.Time { return e.used })
+	es.kept[c.revision] = e
 }
 
-// makeRoom drops what nobody has used for the longest time where there are many, and none of that revision.
-func makeRoom[V any](kept map[fleet.Revision]V, at fleet.Revision, used func(V) time.Time) {
-	if _, has := kept[at]; !has && len(kept) >= maxBefore {
-		delete(kept, slices.MinFunc(slices.Collect(maps.Keys(kept)), func(a, b fleet.Revision) int { return used(kept[a]).Compare(used(kept[b])) }))
+// makeRoom drops what nobody has used for the longest time where there are many, or many bytes beside the new one's, and none of that revision.
+func makeRoom[V interface{ bytes() int }](kept map[fleet.Revision]V, at fleet.Revision, fresh V, used func(V) time.Time) {
+	all := fresh.bytes()
+	for rev, v := range kept {
+		if rev != at {
+			all += v.bytes()
+		}
+	}
+	others := slices.DeleteFunc(slices.Collect(maps.Keys(kept)), func(rev fleet.Revision) bool { return rev == at })
+	slices.SortFunc(others, func(a, b fleet.Revision) int { return used(kept[a]).Compare(used(kept[b])) })
+	for ; len(others) > 0 && (len(others) >= maxBefore || all > maxBeforeBytes); others = others[1:] {
+		all -= kept[others[0]].bytes()
+		delete(kept, others[0])
 	}
 }
 

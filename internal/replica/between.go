@@ -24,6 +24,17 @@ type changes struct {
 	used    time.Time                     // guarded by earlierContents.mu
 }
 
+func (cs *changes) bytes() int {
+	if cs.base == nil {
+		return 0
+	}
+	n := cs.base.own
+	for _, d := range cs.steps {
+		n += d.next.own
+	}
+	return n
+}
+
 // between is a view as it was when this server came to the fleet or passed revisions over, with what it had been before: a client in state of the world
 // that another server gave some of that reports a version, and not what it has. nil: the server has seen all that came after the node settled, or it cannot be found out.
 // It costs one reading of the changes up to there, for all nodes of the fleet whose views began with it, and a view for those of the same labels.
@@ -108,7 +119,7 @@ func (es *earlierContents) keepChanges(cs *changes) {
 	if es.lately == nil {
 		es.lately = make(map[fleet.Revision]*changes)
 	}
-	makeRoom(es.lately, cs.upTo, func(cs *changes) time.Time { return cs.used })
+	makeRoom(es.lately, cs.upTo, cs, func(cs *changes) time.Time { return cs.used })
 	es.lately[cs.upTo] = cs
 }
 

@@ -23,6 +23,7 @@ type builder struct {
 type difference struct {
 	last, next *content    // last is nil for the first one
 	changed    []fleet.Ref // the names of which somebody may have something else
+	replaced   int         // bytes that the next one has no more, of all variants
 	cut        bool        // the history was: revisions of before may be other ones
 }
 
@@ -37,7 +38,7 @@ func (bd *builder) derive(last *content, c fleet.Change, cut bool) difference {
 		last = &content{}
 		d.next.buildIndex()
 	}
-	d.next.variants.own = new([shards]bool)
+	d.next.variants.own, d.next.own = new([shards]bool), 0
 	d.next.revision = c.At.Revision
 	if cut {
 		d.next.history++
@@ -225,6 +226,16 @@ func (d *difference) take(ref fleet.Ref, old, next *variants) {
 	}
 	d.next.put(ref, next)
 	d.changed = append(d.changed, ref)
+	for was := range old.resources() {
+		if !next.shares(was) {
+			d.replaced += was.Size()
+		}
+	}
+	for is := range next.resources() {
+		if !old.shares(is) {
+			d.next.own += is.Size()
+		}
+	}
 }
 
 // prune forgets the tombstones that the database has forgotten.

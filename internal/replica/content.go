@@ -20,6 +20,7 @@ type content struct {
 	variants  shardedMap                    // the other names
 	uses      map[string]use                // by the canonical text of a selector
 	index     *selector.Index               // of these selectors
+	own       int                           // bytes that the content which it was derived from had not
 }
 
 // use is how many variants have a selector.

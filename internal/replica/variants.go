@@ -80,6 +80,30 @@ func (f *variants) selected() iter.Seq[member] {
 	}
 }
 
+// resources yields those whose bytes are kept.
+func (f *variants) resources() iter.Seq[*snapshot.Resource] {
+	return func(yield func(*snapshot.Resource) bool) {
+		if f.def != nil && !yield(f.def) {
+			return
+		}
+		for _, m := range f.named {
+			if !yield(m.res) {
+				return
+			}
+		}
+	}
+}
+
+// shares reports whether one of the resources keeps the same bytes.
+func (f *variants) shares(r *snapshot.Resource) bool {
+	for own := range f.resources() {
+		if own.Shares(r) {
+			return true
+		}
+	}
+	return false
+}
+
 // plain reports whether all nodes have the same of the name.
 func (f *variants) plain() bool {
 	for range f.selected() {

@@ -47,7 +47,7 @@ func (v *view) next(d *difference, vector selector.Vector) *view {
 	snap := d.next.snapshot(h)
 	snap.Since = snap.Revision
 	if d.last.history == d.next.history {
-		snap.Follow(v.snap, len(d.changed))
+		snap.Follow(v.snap, snapshot.Change{Resources: len(d.changed), Bytes: d.replaced})
 	}
 	return &view{vector: vector, id: id, snap: snap, target: snapshot.NewTarget(snap, nil)}
 }

@@ -169,6 +169,9 @@ func (r *Resource) Takes(delta, ttl bool) int {
 	return len(head) + len(body)
 }
 
+// Shares reports whether both keep the same bytes in memory.
+func (r *Resource) Shares(o *Resource) bool { return o != nil && r.frames == o.frames }
+
 // Size is the number of bytes that the resource takes in a response, at most, aliases apart.
 func (r *Resource) Size() int {
 	if r.frames == nil {

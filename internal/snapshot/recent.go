@@ -11,7 +11,13 @@ type Recent []*Earlier
 type Earlier struct {
 	At      fleet.Revision
 	Types   [fleet.NumTypes]*Set
-	changed int // resources that its successor replaced or lost
+	changed Change // what its successor replaced or lost
+}
+
+// Change is how much a fleet's revision replaced or took away.
+type Change struct {
+	Resources int
+	Bytes     int // which it alone kept in memory
 }
 
 const (
@@ -19,11 +25,13 @@ const (
 	// maxRecentResources is how many replaced resources are kept for it, or a quarter of what
 	// the view has, if that is more.
 	maxRecentResources = 1_000
+	// maxRecentBytes is how much of it is kept, as of the history (store.ChangesUpTo). The revision before the present one is kept in any case: clients
+	// have that still.
+	maxRecentBytes = 16 << 20
 )
 
-// Follow makes the snapshot the successor of another one of the same view, of which it
-// changed so many resources.
-func (s *Snapshot) Follow(last *Snapshot, changed int) {
+// Follow makes the snapshot the successor of another one of the same view, of a fleet of which so much changed.
+func (s *Snapshot) Follow(last *Snapshot, changed Change) {
 	budget := 0
 	for _, set := range last.Types {
 		budget += set.Len()
@@ -34,7 +42,9 @@ func (s *Snapshot) Follow(last *Snapshot, changed int) {
 	}
 	s.Recent = append(make(Recent, 0, len(last.Recent)+1), &Earlier{last.Revision, last.Types, changed})
 	for _, e := range last.Recent {
-		if changed += e.changed; changed > budget || len(s.Recent) == maxRecent {
+		changed.Resources += e.changed.Resources
+		changed.Bytes += e.changed.Bytes
+		if changed.Resources > budget || changed.Bytes > maxRecentBytes || len(s.Recent) == maxRecent {
 			return
 		}
 		s.Recent = append(s.Recent, e)
