@@ -202,7 +202,7 @@ func (o *owner) before(ctx context.Context, s xds.StreamInfo, past *nodePast, la
 		}
 		snap = o.earlier.without(snap, had, past.Held.Without)
 	}
-	exceptions, unknown := o.builder.exceptionsAt(snap, inOrder(slices.Concat(past.Refusals, past.Ended)))
+	exceptions, unknown := o.past().exceptionsAt(snap, inOrder(slices.Concat(past.Refusals, past.Ended)))
 	if len(exceptions)+len(unknown) > 0 {
 		return o.earlier.except(snap, exceptions, unknown)
 	}
@@ -378,6 +378,8 @@ func (o *owner) rowsOf(ctx context.Context, at fleet.Revision, ask func(context.
 	return rows, err
 }
 
+func (o *owner) past() *builder { return o.builder.ofThePast(o.r.log) }
+
 // deriveAt derives an earlier content from the present one, by what has changed since, unless it is kept. It is the caller's turn to read.
 func (o *owner) deriveAt(ctx context.Context, now *content, at fleet.Revision) (*content, error) {
 	if c := o.earlier.get(at, now.history); c != nil {
@@ -387,7 +389,7 @@ func (o *owner) deriveAt(ctx context.Context, now *content, at fleet.Revision) (
 	if err != nil {
 		return nil, err
 	}
-	c := o.builder.derive(now, fleet.Change{At: fleet.Position{Revision: at}, Rows: rows}, false).next
+	c := o.past().derive(now, fleet.Change{At: fleet.Position{Revision: at}, Rows: rows}, false).next
 	o.earlier.keep(c)
 	return c, nil
 }

@@ -77,7 +77,7 @@ func (o *owner) changesUpTo(ctx context.Context, now *content, upTo fleet.Revisi
 			if read.base, err = o.deriveAt(ctx, now, rows[0].Revision); err != nil { // which may not be told whole
 				return err
 			}
-			read.steps = o.builder.steps(read.base, rows)
+			read.steps = o.past().steps(read.base, rows)
 		}
 		o.earlier.keepChanges(read)
 		cs = read

@@ -16,7 +16,16 @@ import (
 type builder struct {
 	key    fleet.Key
 	opener Opener
-	log    *slog.Logger
+	say    func(what string, attrs ...any) // writes of what cannot be read into the log
+}
+
+func newBuilder(key fleet.Key, opener Opener, log *slog.Logger) builder {
+	return builder{key, opener, log.Error}
+}
+
+// ofThePast is for what a fleet had once: what cannot be read of that asks nobody to do something, and whoever comes back may have it read.
+func (bd *builder) ofThePast(log *slog.Logger) *builder {
+	return &builder{bd.key, bd.opener, log.Debug}
 }
 
 // difference is what a change makes of a content.
@@ -101,7 +110,7 @@ func (bd *builder) byName(rows []fleet.Row) map[fleet.Ref][]fleet.Row {
 	by := make(map[fleet.Ref][]fleet.Row, len(rows))
 	for _, row := range rows {
 		if row.Type >= fleet.NumTypes {
-			bd.log.Error("a resource has a type that this server does not know", "fleet", bd.key, "type", int(row.Type), "name", row.Name)
+			bd.say("a resource has a type that this server does not know", "fleet", bd.key, "type", int(row.Type), "name", row.Name)
 			continue
 		}
 		ref := fleet.Ref{Type: row.Type, Name: row.Name}
@@ -112,7 +121,7 @@ func (bd *builder) byName(rows []fleet.Row) map[fleet.Ref][]fleet.Row {
 
 func (bd *builder) logBroken(bs []fleet.Broken) {
 	for _, b := range bs {
-		bd.log.Error("a stored resource cannot be read: its last version stays in force; write it again",
+		bd.say("a stored resource cannot be read: its last version stays in force; write it again",
 			"fleet", bd.key, "type", b.Type, "name", b.Name, "variant", b.Variant, "revision", b.Revision, "error", b.Reason)
 	}
 }
@@ -151,7 +160,7 @@ func (bd *builder) growNamed(f, old *variants, row fleet.Row) {
 	was := old.member(row.Variant)
 	s, err := selector.Parse(row.Selector)
 	if err != nil {
-		bd.log.Error("a stored selector cannot be read: the variant stays as it was; write it again",
+		bd.say("a stored selector cannot be read: the variant stays as it was; write it again",
 			"fleet", bd.key, "type", row.Type, "name", row.Name, "variant", row.Variant, "revision", row.Revision, "error", err)
 		keep(f, old, row.Variant)
 		return
@@ -185,7 +194,7 @@ func (bd *builder) resource(old *snapshot.Resource, row fleet.Row) *snapshot.Res
 	if row.Type == fleet.Secret {
 		plain, err := bd.opener.Open(bd.key, row.Name, row.Version, row.Body)
 		if err != nil {
-			bd.log.Error("a secret cannot be opened: its last version stays in force; compare the server's sealing key with the API's, and write the secret again",
+			bd.say("a secret cannot be opened: its last version stays in force; compare the server's sealing key with the API's, and write the secret again",
 				"fleet", bd.key, "name", row.Name, "variant", row.Variant, "revision", row.Revision, "error", err)
 			return nil
 		}
@@ -207,7 +216,7 @@ func (bd *builder) revive(f fleet.Refusal) *snapshot.Resource {
 	if f.Type == fleet.Secret {
 		plain, err := bd.opener.Open(bd.key, f.Row.Name, f.Row.Version, f.Row.Body)
 		if err != nil {
-			bd.log.Error("a secret that stands in for a refused one cannot be opened: it is left alone; compare the server's sealing key with the API's",
+			bd.say("a secret that stands in for a refused one cannot be opened: it is left alone; compare the server's sealing key with the API's",
 				"fleet", bd.key, "name", f.Row.Name, "revision", f.Row.Revision, "error", err)
 			return nil
 		}

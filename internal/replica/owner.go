@@ -34,7 +34,7 @@ func newOwner(r *Replica, key fleet.Key) *owner {
 	o := &owner{
 		r: r, key: key,
 		reading:   newReading(),
-		builder:   builder{key, r.cfg.Opener, r.log},
+		builder:   newBuilder(key, r.cfg.Opener, r.log),
 		streams:   streams{tied: make(map[*attachment]struct{}), awaiting: make(map[*attachment]struct{})},
 		asker:     asker{key: key, feed: r.cfg.Feed, lane: r.lastStreams, log: r.log},
 		earlier:   earlierContents{reading: make(chan struct{}, 1)},

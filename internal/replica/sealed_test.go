@@ -1,11 +1,15 @@
 package replica
 
 import (
+	"bytes"
 	"fmt"
+	"log/slog"
+	"strings"
 	"testing"
 	"testing/synctest"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/xds"
 )
 
 // sealedIn tells which secrets cannot be opened of those that a stream should have, and at which version and revision.
@@ -74,5 +78,38 @@ func TestAVariantThatCannotBeOpenedTakesNothing(t *testing.T) {
 		w.change(key, eu)
 		wantSecret(t, inEU, "the variant goes", "1", "s@2 of 6")
 		wantSecret(t, inUS, "the variant goes", "1", "s@2 of 6")
+	})
+}
+
+// TestT11_SecretsOfThePastAreNotToldOf: after a change of the sealing key no server opens what was sealed before. Of the present that is an error; of what a fleet had
+// once nothing is to be done, and each client that comes back may have it read.
+func TestT11_SecretsOfThePastAreNotToldOf(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		var out bytes.Buffer
+		w.log = slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelInfo}))
+		key, id, _ := w.newFleet(secret("s", "1", "another key"), cluster("c", "1"))
+		for i := range 5 {
+			w.feed.write(key, secret("s", fmt.Sprint(i+2), "another key"))
+		}
+		w.feed.write(key, secret("s", "now", "sealed:x"))
+		for at := fleet.Revision(1); at < 6; at++ {
+			w.left(fmt.Sprint("n", at), fleet.LastStream{Settled: at})
+			a, err := w.Attach(t.Context(), id, fleet.Node{ID: fmt.Sprint("n", at)}, xds.StreamInfo{Protocol: "SotW ADS", Resumed: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if last := a.LastStream(); last.Before == nil || last.Between == nil {
+				t.Errorf("of %d nothing was read", at)
+			}
+			a.Detach(false)
+		}
+		if out.Len() > 0 {
+			t.Errorf("it is told of the past:\n%s", out.String())
+		}
+		w.attach(id, "stays")
+		w.change(key, secret("s", "next", "another key"))
+		if n := strings.Count(out.String(), "a secret cannot be opened"); n != 1 {
+			t.Errorf("of the present it is told %d times, want once:\n%s", n, out.String())
+		}
 	})
 }
