@@ -359,22 +359,28 @@ func (o *owner) readEarlier(ctx context.Context, k pastKey, kept func() bool, re
 	if turn.Err() != nil {
 		return context.Cause(turn)
 	}
-	whole := time.Until(end) >= beforeWait/2 // else what it waited for may be the reason
 	ctx, stop := context.WithDeadline(context.WithoutCancel(ctx), end)
 	defer stop()
 	err := read(ctx)
-	if err != nil && (whole || ctx.Err() == nil) {
+	if err != nil && !errors.Is(err, errNoTurn) {
 		o.earlier.noteUnread(k, err)
 	}
 	return err
 }
 
-// rowsOf asks for rows of the fleet's past.
+var errNoTurn = errors.New("the database was not asked for long enough to tell")
+
+// rowsOf asks for rows of the fleet's past. It is errNoTurn where its time went by before the database had some of it.
 func (o *owner) rowsOf(ctx context.Context, at fleet.Revision, ask func(context.Context, fleet.Key, fleet.Revision) ([]fleet.Row, error)) (rows []fleet.Row, err error) {
+	var begun time.Time
 	err = o.r.lastStreams.do(ctx, &o.earlier.pace, forever, func(ctx context.Context) (err error) {
+		begun = time.Now()
 		rows, err = ask(ctx, o.key, at)
 		return err
 	})
+	if late := ctx.Err() != nil && time.Since(begun) < beforeWait/2; err != nil && (begun.IsZero() || late) {
+		return nil, errors.Join(errNoTurn, err)
+	}
 	return rows, err
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,6 +19,7 @@ type failing struct {
 	mu    sync.Mutex // guards both
 	why   func(context.Context, fleet.Revision) error
 	asked int
+	world *world
 }
 
 func (f *failing) fails(ctx context.Context, at fleet.Revision) error {
@@ -65,6 +67,7 @@ func withFailing(t *testing.T, do func(t *testing.T, f *failing, come func(ctx c
 	synctest.Test(t, func(t *testing.T) {
 		f := &failing{feed: newFeed()}
 		w := setupFeed(t, f, f.feed)
+		f.world = w
 		synctest.Wait()
 		key, id, _ := w.newFleet(cluster("same", "1"))
 		w.feed.write(key, cluster("b", "2"))
@@ -186,5 +189,50 @@ func TestWhatIsKeptWaitsForNoReading(t *testing.T) {
 			t.Errorf("it waited %s, and is told of %v and %v", took, last.Before, last.Between)
 		}
 		slow.Wait()
+	})
+}
+
+// TestWhatHadNoTurnIsAskedForAgain: where the database was busy with other fleets, nothing is known of how it answers about this one.
+func TestWhatHadNoTurnIsAskedForAgain(t *testing.T) {
+	withFailing(t, func(t *testing.T, f *failing, _ func(context.Context, string, fleet.Revision) xds.LastStream) {
+		f.set(func(ctx context.Context, _ fleet.Revision) error {
+			select {
+			case <-time.After(quickFor - time.Millisecond):
+				return nil
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		})
+		w := f.world
+		w.left("n", fleet.LastStream{Settled: 1})
+		var ids []xds.Identity
+		for range 50 {
+			key, id, _ := w.newFleet(cluster("same", "1"))
+			w.feed.write(key, cluster("b", "2"))
+			w.attach(id, "stays")
+			ids = append(ids, id)
+		}
+		missed := func() (missed int) {
+			var crowd sync.WaitGroup
+			var unknown atomic.Int64
+			for _, id := range ids {
+				crowd.Go(func() {
+					a := w.resume(id, "n")
+					defer a.Detach(true)
+					if a.LastStream().Before == nil {
+						unknown.Add(1)
+					}
+				})
+			}
+			crowd.Wait()
+			return int(unknown.Load())
+		}
+		if missed() == 0 {
+			t.Fatal("each had its turn")
+		}
+		f.set(nil)
+		if n := missed(); n > 0 {
+			t.Errorf("of %d fleets nothing was read, though the database had time", n)
+		}
 	})
 }
