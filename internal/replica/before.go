@@ -26,6 +26,11 @@ const (
 	maxUnread  = 64
 	// maxBeforeBytes is how much of them is kept beside what the fleet has now. The one that was read last is kept in any case.
 	maxBeforeBytes = 64 << 20
+	// A fleet may have so much of its past read at once, and so much a second: nodes that settled at more revisions than are kept have it read each time.
+	pastBurst = 256 << 20
+	pastRate  = 8 << 20
+	rowTakes  = 256      // beside its body, about
+	limitCost = 16 << 20 // of what turns out to be too much
 )
 
 // earlierContents are those of a fleet that were read lately. They are safe for concurrent use
@@ -40,6 +45,36 @@ type earlierContents struct {
 	// lately are those up to some revisions, as many as there are contents: views of other labels may have begun at other revisions.
 	lately map[fleet.Revision]*changes
 	unread map[pastKey]unread
+	whole  time.Time // when all may be read again that may be read at once
+}
+
+var errPaced = errors.New("much of the fleet's past was read lately")
+
+// mayRead is errPaced while too much was read.
+func (es *earlierContents) mayRead() error {
+	es.mu.Lock()
+	defer es.mu.Unlock()
+	if time.Until(es.whole) >= pastBurst/pastRate*time.Second {
+		return errPaced
+	}
+	return nil
+}
+
+// spend takes in what a reading cost.
+func (es *earlierContents) spend(rows []fleet.Row, err error) {
+	n := len(rows) * rowTakes
+	for _, r := range rows {
+		n += len(r.Body)
+	}
+	if errors.Is(err, fleet.ErrLimit) {
+		n = limitCost
+	}
+	es.mu.Lock()
+	defer es.mu.Unlock()
+	if now := time.Now(); es.whole.Before(now) {
+		es.whole = now
+	}
+	es.whole = es.whole.Add(time.Duration(n) * time.Second / pastRate)
 }
 
 // pastKey tells apart what is read of a fleet's past: its content at a revision, or its latest changes up to one.
@@ -362,7 +397,7 @@ func (o *owner) readEarlier(ctx context.Context, k pastKey, kept func() bool, re
 	ctx, stop := context.WithDeadline(context.WithoutCancel(ctx), end)
 	defer stop()
 	err := read(ctx)
-	if err != nil && !errors.Is(err, errNoTurn) {
+	if err != nil && !errors.Is(err, errNoTurn) && !errors.Is(err, errPaced) {
 		o.earlier.noteUnread(k, err)
 	}
 	return err
@@ -372,6 +407,10 @@ var errNoTurn = errors.New("the database was not asked for long enough to tell")
 
 // rowsOf asks for rows of the fleet's past. It is errNoTurn where its time went by before the database had some of it.
 func (o *owner) rowsOf(ctx context.Context, at fleet.Revision, ask func(context.Context, fleet.Key, fleet.Revision) ([]fleet.Row, error)) (rows []fleet.Row, err error) {
+	if err := o.earlier.mayRead(); err != nil {
+		return nil, err
+	}
+	defer func() { o.earlier.spend(rows, err) }()
 	var begun time.Time
 	err = o.r.lastStreams.do(ctx, &o.earlier.pace, forever, func(ctx context.Context) (err error) {
 		begun = time.Now()

@@ -236,3 +236,45 @@ func TestWhatHadNoTurnIsAskedForAgain(t *testing.T) {
 		}
 	})
 }
+
+// TestT11_ReadingsOfThePastHaveABudget: nodes that settled at more revisions than are kept have them read in turn, for as long as they come. Small ones are free.
+func TestT11_ReadingsOfThePastHaveABudget(t *testing.T) {
+	const mib = 1 << 20
+	for name, c := range map[string]struct{ size, come, most, least int }{
+		"large": {25 * mib, 60, pastBurst/(25*mib) + 1, pastBurst / (25 * mib)},
+		"small": {1, 200, 200, 100},
+	} {
+		t.Run(name, func(t *testing.T) {
+			body := make([]byte, c.size) // of all versions
+			withFailing(t, func(t *testing.T, f *failing, _ func(context.Context, string, fleet.Revision) xds.LastStream) {
+				w := f.world
+				at := func(version int) fleet.Row {
+					return fleet.Row{Type: fleet.Cluster, Name: "c", Version: fmt.Sprint(version), Body: body}
+				}
+				key, id, _ := w.newFleet(at(1))
+				for i := range 2 * maxBefore {
+					w.feed.write(key, at(i+2))
+				}
+				w.feed.write(key, cluster("c", "small"))
+				for i := range 2 * maxBefore {
+					w.left(fmt.Sprint("n", i), fleet.LastStream{Settled: fleet.Revision(i + 1)})
+				}
+				come := func(i int) { w.resume(id, fmt.Sprint("n", i%(2*maxBefore))).Detach(true) }
+				for i := range c.come {
+					come(i)
+				}
+				if n := f.readings(); n > c.most || n < c.least {
+					t.Errorf("%d readings, want %d to %d", n, c.least, c.most)
+				}
+				time.Sleep(time.Duration(c.size/pastRate+1) * time.Second)
+				n := f.readings()
+				for i := range 2 * maxBefore {
+					come(i)
+				}
+				if f.readings() == n {
+					t.Error("nothing is read when it may be again")
+				}
+			})
+		})
+	}
+}
