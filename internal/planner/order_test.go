@@ -432,6 +432,76 @@ func TestWhatMayBeHeldIsOfferedAsItWasLast(t *testing.T) {
 	}
 }
 
+// reports leaves of a request what such a client says of what it has.
+func (c *client) reports(r request) request {
+	if r.Version = ""; !c.Delta {
+		r.Version, r.Versions = "of another set", nil
+	}
+	return r
+}
+
+// TestASecretThatIsGoneIsNotOffered: its key may have been withdrawn. Of all types but clusters and endpoints a client that may have what is gone is sent none of it,
+// though something names it that may be held still.
+func TestASecretThatIsGoneIsNotOffered(t *testing.T) {
+	t.Parallel()
+	before := first(t, "clusters z@1; routes r@1>a")
+	before.Types[fleet.Cluster] = before.Types[fleet.Cluster].With(snapshot.NewResource(fleet.Cluster, fleet.Row{
+		Name: "a", Version: "1", Revision: 1, Derived: fleet.Derived{Refs: []fleet.Ref{{Type: fleet.Secret, Name: "gone"}}},
+	}, []byte("a")))
+	var others []fleet.Type
+	for _, typ := range fleet.Types() {
+		if typ == fleet.Cluster || typ == fleet.Endpoint {
+			continue
+		}
+		others = append(others, typ)
+		before.Types[typ] = before.Types[typ].With(snapshot.NewResource(typ, fleet.Row{Name: "gone", Version: "1", Revision: 1}, []byte("gone")))
+	}
+	last, _ := after(t, before, "clusters z@1; routes r@2>z; secrets s@2")
+	for _, typ := range others {
+		last.Gone[typ] = last.Gone[typ].With(snapshot.Tombstone("gone", 2))
+	}
+	last.Gone[fleet.Cluster] = last.Gone[fleet.Cluster].With(snapshot.Tombstone("a", 2))
+	now := snapshot.NewTarget(last, nil)
+	for about, c := range map[string]client{
+		"it is believed":        {Before: before, Between: last},
+		"it ended unclean":      {Before: before, Between: last, Past: planner.Past{Unclean: true, Settled: 1}},
+		"nothing is known":      {Between: last, Past: planner.Past{Unclean: true}},
+		"another server had it": {Between: last},
+		"it does not report it": {Delta: true, Before: before, Past: planner.Past{Unclean: true, Settled: 1}},
+	} {
+		for _, typ := range others {
+			s := &script{t: t, c: c}
+			s.c.t, s.c.Envoy, s.c.Now = t, true, start
+			s.c.Subscribe(c.reports(request{Type: fleet.Cluster, Versions: map[string]string{"z": "1"}}), now)
+			asks := request{Type: typ, Versions: map[string]string{"s": "1"}}
+			if !typ.FullSet() {
+				asks.Names = []string{"gone", "s"}
+			}
+			s.c.Subscribe(c.reports(asks), now)
+			if typ != fleet.Route { // else it goes elsewhere at once
+				s.c.Subscribe(c.reports(request{Type: fleet.Route, Names: []string{"r"}, Versions: map[string]string{"r": "1"}}), now)
+			}
+			offered := false
+			for range 10 {
+				r := s.send(now)
+				if r == nil {
+					break
+				}
+				offered = offered || r.Type == fleet.Cluster && strings.Contains(describe(r), "a@1")
+				if strings.Contains(describe(r), "gone@1") {
+					t.Errorf("%s: %s", about, describe(r))
+				}
+				if typ == fleet.Route || r.Type != fleet.Route { // a stays until that is answered
+					s.c.Acknowledge(r.Type, r.Nonce)
+				}
+			}
+			if !offered {
+				t.Errorf("%s: a was not offered, which names it", about)
+			}
+		}
+	}
+}
+
 // TestASetFromBeforeTheServerCameIsKnown: what a client has of it that the fleet has no more goes when nothing names it.
 func TestASetFromBeforeTheServerCameIsKnown(t *testing.T) {
 	t.Parallel()

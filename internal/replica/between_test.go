@@ -1,9 +1,14 @@
 package replica
 
 import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"fairlead/internal/fleet"
+	"fairlead/internal/selector"
 	"fairlead/internal/snapshot"
 	"fairlead/internal/xds"
 )
@@ -132,4 +137,49 @@ func TestRevisionsThatWerePassedOverAreRead(t *testing.T) {
 
 func row(t fleet.Type, name, version string) fleet.Row {
 	return fleet.Row{Type: t, Name: name, Version: version, Body: []byte(version)}
+}
+
+// TestWhatAFleetHeldIsOfTheNodesOwnView: variants, their selectors and priorities come and go. Each node is told of what one with its labels had, whoever was told of
+// another view before.
+func TestWhatAFleetHeldIsOfTheNodesOwnView(t *testing.T) {
+	bubble(t, func(t *testing.T, w *world) {
+		rnd := rand.New(rand.NewPCG(51, 1))
+		key, id, _ := w.newFleet(cluster("same", "1"))
+		selectors := []string{"locality.region=eu", "locality.region=us", "locality.zone=a", "locality.zone=b"}
+		for rev := range 40 {
+			var rows []fleet.Row
+			for range 1 + rnd.IntN(3) {
+				x := cluster(string(rune('a'+rnd.IntN(4))), fmt.Sprint(rev, rnd.IntN(2)))
+				if rnd.IntN(4) > 0 {
+					x.Variant, x.Selector, x.Priority = string(rune('v'+rnd.IntN(3))), selectors[rnd.IntN(len(selectors))], int32(rnd.IntN(3))
+				}
+				x.Deleted = rnd.IntN(3) == 0
+				rows = append(rows, x)
+			}
+			w.feed.write(key, rows...)
+		}
+		var told int
+		for _, region := range []string{"", "eu", "us", "eu"} {
+			for _, zone := range []string{"b", "", "a"} {
+				n := fleet.Node{ID: "n" + region + zone, Region: region, Zone: zone}
+				a, err := w.Attach(t.Context(), id, n, xds.StreamInfo{Protocol: "SotW ADS", Resumed: true})
+				if err != nil {
+					t.Fatal(err)
+				}
+				between := a.LastStream().Between
+				for _, e := range between.Recent {
+					told++
+					rows := slices.Collect(maps.Values(w.feed.fleets[key].states[e.At].rows))
+					c := a.(*attachment).owner.builder.derive(nil, fleet.Change{At: fleet.Position{Revision: e.At}, Rows: rows, Reload: true}, false).next
+					if want := newView(c, c.index.Match(selector.LabelsOf(n))).snap.Types[fleet.Cluster]; !want.Equal(e.Types[fleet.Cluster]) {
+						t.Errorf("of %q in %q it is told of other clusters at %d than it had", zone, region, e.At)
+					}
+				}
+				a.Detach(false)
+			}
+		}
+		if told < 12*30 {
+			t.Errorf("%d states are told of", told)
+		}
+	})
 }
