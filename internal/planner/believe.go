@@ -3,6 +3,7 @@ package planner
 import (
 	"iter"
 	"slices"
+	"weak"
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/snapshot"
@@ -55,26 +56,27 @@ type beliefKey struct {
 func (c *Client) believed(k beliefKey, target *snapshot.Target, work func() belief) belief {
 	k.fleet, k.delta, k.trust = c.in.key, c.pos.Kind.Delta, c.origin.trust()
 	m := c.in.memoOf(target)
-	if m == nil || k.sub.typ == fleet.VirtualHost || (k.before != nil || k.unclean || k.unknown) && first(c.in, m, k) {
+	if m == nil || k.sub.typ == fleet.VirtualHost || (c.origin.Before != nil || k.unclean || k.unknown) && first(c.in, m, k) {
 		return work()
 	}
 	return remembered(&m.mu, &m.beliefs, k, func() belief {
 		b := work()
-		c.in.grow(m, 256+64*k.versions.N+k.sub.keeps()+b.doubts.keeps())
+		c.in.grow(m, 256+64*k.versions.N+k.sub.keeps()+b.doubts.keeps()+c.in.beside(k.sub.typ, b.held, target))
 		return b
 	})
 }
 
-// trust is what of a client's origin decides how far it is believed; those that held the same have the same.
+// trust is what of a client's origin decides how far it is believed; those that held the same have the same. What it is remembered by keeps nothing of the past
+// in memory: that may be a whole fleet, and goes with those who came back.
 type trust struct {
-	before  *snapshot.Snapshot
-	between *snapshot.Snapshot
+	before  weak.Pointer[snapshot.Snapshot]
+	between weak.Pointer[snapshot.Snapshot]
 	unclean bool
 	settled fleet.Revision // when it is unclean
 }
 
 func (o *Origin) trust() trust {
-	t := trust{before: o.Before, between: o.Between, unclean: o.Past.Unclean}
+	t := trust{before: weak.Make(o.Before), between: weak.Make(o.Between), unclean: o.Past.Unclean}
 	if t.unclean {
 		t.settled = o.Past.Settled
 	}

@@ -40,7 +40,7 @@ type turn struct {
 type Origin struct {
 	Past Past
 	// Before is what the client should have held when it settled last, if that is not the
-	// present; nil if it is not known. It is forgotten when the client has said what it holds.
+	// present; nil if it is not known. It is forgotten when the client has said what it holds, or after pastFor.
 	Before *snapshot.Snapshot
 	// Between is what the view held when the server began to know all that it held, with what it held before: a client in state of the world may have
 	// been given some of that elsewhere. nil: nothing, or it is not known. It is forgotten with Before.

@@ -147,7 +147,7 @@ func (in interner) step(l *inputs) *step {
 		if s.after.Warm != l.target {
 			s.after.Warm, s.warmStays = nil, true // see stepKey
 		}
-		in.note(m, l.pos, s)
+		in.note(m, l.pos, l.target, s)
 		return s
 	})
 	if s.response != nil && l.rec.refuses(s.response.Type, s.response.content) {
@@ -200,8 +200,11 @@ func remembered[K comparable, V any](mu *sync.RWMutex, all *map[K]*entry[V], k K
 
 // note counts what a step takes, with its bytes and its changes, and has everything
 // forgotten when that has become too much.
-func (in interner) note(m *memo, p *Position, s *step) {
+func (in interner) note(m *memo, p *Position, target *snapshot.Target, s *step) {
 	size := stepSize + p.keeps()
+	for t := range p.Types {
+		size += in.beside(fleet.Type(t), p.Types[t].Held, target) //nolint:gosec // one of nine
+	}
 	if r := s.response; r != nil {
 		for _, x := range r.Resources {
 			size += x.Size()
@@ -212,6 +215,35 @@ func (in interner) note(m *memo, p *Position, s *step) {
 		}
 	}
 	in.grow(m, size)
+}
+
+// besideMost is the part of all that may be remembered that one set counts for at most, so that large ones do not have it forgotten each time.
+const besideMost = 8
+
+// beside is about what remembering a client's set keeps in memory of a type beside a target that has other versions, or none. What the target's view had lately
+// is kept with that.
+func (in interner) beside(t fleet.Type, held *snapshot.Set, target *snapshot.Target) (size int) {
+	has, most := target.Types[t], in.maxMemo/besideMost
+	count := func(r *snapshot.Resource) bool {
+		if lately := target.Recent.Find(t, r.Name, r.Version); lately == nil || !lately.Shares(r) {
+			size += r.Size()
+		}
+		return size < most
+	}
+	if held.Len() < has.Len()/8 { // of a few names
+		for r := range held.All() {
+			if own := has.Get(r.Name); (own == nil || !own.Shares(r)) && !count(r) {
+				break
+			}
+		}
+		return min(size, most)
+	}
+	for own, r := range snapshot.DiffBytes(has, held) {
+		if r != nil && (own == nil || !own.Shares(r)) && !count(r) {
+			break
+		}
+	}
+	return min(size, most)
 }
 
 func (in interner) grow(m *memo, size int) {

@@ -3,6 +3,7 @@ package planner
 import (
 	"iter"
 	"slices"
+	"weak"
 
 	"fairlead/internal/fleet"
 	"fairlead/internal/snapshot"
@@ -259,13 +260,13 @@ func (c *Client) resume(t fleet.Type, version string, target *snapshot.Target) (
 		return held, true
 	}
 	m := c.in.memoOf(target)
-	k := resumeKey{c.in.key, c.pos.Types[t].Sub, l.arrivingClusters(t), version, c.origin.Before, c.origin.Between}
-	if m == nil || (k.before != nil || k.between != nil) && first(c.in, m, k) {
+	k := resumeKey{c.in.key, c.pos.Types[t].Sub, l.arrivingClusters(t), version, weak.Make(c.origin.Before), weak.Make(c.origin.Between)}
+	if m == nil || (c.origin.Before != nil || c.origin.Between != nil) && first(c.in, m, k) {
 		return l.earlierSet(t, version, target, &c.origin)
 	}
 	found := remembered(&m.mu, &m.resumes, k, func() resumed {
 		held, ok := l.earlierSet(t, version, target, &c.origin)
-		c.in.grow(m, 512+len(version)+c.pos.Types[t].Sub.keeps())
+		c.in.grow(m, 512+len(version)+c.pos.Types[t].Sub.keeps()+c.in.beside(t, held, target))
 		return resumed{held, ok}
 	})
 	return found.held, found.ok
@@ -278,7 +279,7 @@ type resumeKey struct {
 	arriving *snapshot.Set
 	version  string
 
-	before, between *snapshot.Snapshot
+	before, between weak.Pointer[snapshot.Snapshot] // see trust
 }
 
 type resumed struct {

@@ -120,8 +120,23 @@ type asking struct {
 // serves, and the answer changes nothing for it (PROTOCOL rule 5).
 const missingAfter = 20 * time.Second
 
+// pastFor is how long a stream that says nothing of clusters keeps what its client held before, which may be a whole fleet. One that may be stuck is sent
+// clusters by then.
+const pastFor = time.Minute
+
+// pastUntil is when that is over, the zero time if nothing is kept.
+func (c *Client) pastUntil() time.Time {
+	if c.origin.Before == nil && c.origin.Between == nil || c.times.opened.IsZero() {
+		return time.Time{}
+	}
+	return c.times.opened.Add(pastFor)
+}
+
 // ripen flips what the clock decides of the position.
 func (c *Client) ripen() {
+	if at := c.pastUntil(); !at.IsZero() && !c.now.Before(at) {
+		c.origin.Before, c.origin.Between = nil, nil
+	}
 	c.pos.Warming = c.mayWarm()
 	for len(c.times.asked) > 0 {
 		a := c.times.asked[0]
@@ -175,6 +190,7 @@ func (c *Client) Due(now time.Time) time.Time {
 		sooner(c.stuckAt())
 	}
 	sooner(c.deafAt())
+	sooner(c.pastUntil())
 	if c.mayWarm() {
 		sooner(c.times.lost.Add(overtakeAfter))
 	}

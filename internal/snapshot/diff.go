@@ -12,15 +12,22 @@ func DiffDelivery(old, new *Set) iter.Seq2[*Resource, *Resource] {
 	return differences(old, new, byVersionAndDelivery)
 }
 
+// DiffBytes yields what does not keep the same bytes in memory, whatever its version.
+func DiffBytes(old, new *Set) iter.Seq2[*Resource, *Resource] { return differences(old, new, byBytes) }
+
 // by is what makes a difference.
-type by bool
+type by uint8
 
 const (
-	byVersion            by = false
-	byVersionAndDelivery by = true
+	byVersion by = iota
+	byVersionAndDelivery
+	byBytes
 )
 
 func (x by) same(a, b *Resource) bool {
+	if x == byBytes {
+		return a == b || a != nil && a.Shares(b)
+	}
 	return Same(a, b) && (x == byVersion || a == b || a.ByName == b.ByName)
 }
 
