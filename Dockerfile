@@ -1,7 +1,8 @@
 # One image with both servers and the CLI; the command chooses. Build: docker build -t fairlead .
+# For other machines than this one: podman build --platform linux/arm64, or deploy/image for several. Go compiles for them here, and nothing is emulated.
 # Pin the builder with --build-arg GO_IMAGE=NAME@sha256:...; `make compose-env` asks for the digest.
 ARG GO_IMAGE=docker.io/library/golang:1.26-bookworm
-FROM ${GO_IMAGE} AS build
+FROM --platform=$BUILDPLATFORM ${GO_IMAGE} AS build
 WORKDIR /src
 ENV GOFLAGS=-trimpath CGO_ENABLED=0
 COPY go.mod go.sum ./
@@ -11,7 +12,9 @@ COPY . .
 RUN mkdir -p /out/bin
 # What the programs say they are: --build-arg VERSION=1.2.3
 ARG VERSION=
-RUN go build -buildvcs=false -ldflags "-s -w -X fairlead/cmd/internal/run.release=${VERSION}" -o /out/bin/ ./cmd/api ./cmd/xds ./cmd/fairlead ./cmd/probe
+ARG TARGETOS=
+ARG TARGETARCH=
+RUN GOOS=${TARGETOS} GOARCH=${TARGETARCH} go build -buildvcs=false -ldflags "-s -w -X fairlead/cmd/internal/run.release=${VERSION}" -o /out/bin/ ./cmd/api ./cmd/xds ./cmd/fairlead ./cmd/probe
 
 # Nothing but our own programs and the public certificate authorities: no shell, no
 # packages to keep up to date.

@@ -1,10 +1,12 @@
 package podman
 
 import (
+	"debug/elf"
 	"encoding/json"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 )
@@ -63,6 +65,59 @@ func TestTwoBuildsAreOneImage(t *testing.T) {
 		if !strings.Contains(line, "2023-11-14 22:13:20") {
 			t.Errorf("a file has a time of its own: %s", line)
 		}
+	}
+}
+
+// TestImageForEachArchitecture: one name leads to an image for each, whose programs are made for it. In `make soak` they are two.
+func TestImageForEachArchitecture(t *testing.T) {
+	e := newEngine(t, "podman", "runc", "go")
+	machines := map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64}
+	if os.Getenv("FAIRLEAD_SOAK") == "" {
+		machines = map[string]elf.Machine{runtime.GOARCH: machines[runtime.GOARCH]}
+	}
+	var platforms []string
+	for arch := range machines {
+		platforms = append(platforms, "linux/"+arch)
+	}
+	builder, name := "localhost/"+e.prefix+"-builder", "localhost/"+e.prefix+"-image:all"
+	e.program("", "test/compose/podman/builder", builder)
+	e.program("", "podman", "manifest", "create", name, "containers-storage:"+builder) // of an earlier build
+	e.Cleanup(func() { e.program("", "podman", "manifest", "rm", name) })
+	e.env = append(e.env, "PLATFORMS="+strings.Join(platforms, ","))
+	e.image(e.clone("022"), "1.2.3", name, goEnv(e, "GOCACHE"), "--build-arg", "GO_IMAGE="+builder, "--volume", goEnv(e, "GOROOT")+":/usr/local/go:ro")
+	var list struct {
+		Manifests []struct {
+			Digest   string
+			Platform struct{ OS, Architecture string }
+		}
+	}
+	must(t, json.Unmarshal([]byte(e.program("", "podman", "manifest", "inspect", name)), &list))
+	ids := map[string]string{} // by digest
+	for line := range strings.Lines(e.program("", "podman", "image", "ls", "--all", "--no-trunc", "--format", "{{.Digest}} {{.ID}}")) {
+		digest, id, _ := strings.Cut(strings.TrimSpace(line), " ")
+		ids[digest] = id
+	}
+	for _, m := range list.Manifests {
+		arch := m.Platform.Architecture
+		want, ok := machines[arch]
+		if delete(machines, arch); !ok || m.Platform.OS != "linux" {
+			t.Errorf("the list has an image for %+v", m.Platform)
+			continue
+		}
+		container, program := e.prefix+"-"+arch, filepath.Join(t.TempDir(), "xds")
+		e.program("", "podman", "create", "--name", container, "--platform", "linux/"+arch, ids[m.Digest])
+		e.program("", "podman", "cp", container+":/usr/local/bin/xds", program)
+		f, err := elf.Open(program)
+		must(t, err)
+		if f.Machine != want {
+			t.Errorf("the image for %s has programs for %s", arch, f.Machine)
+		}
+		must(t, f.Close())
+		e.program("", "podman", "rm", container)
+		e.program("", "podman", "image", "rm", ids[m.Digest])
+	}
+	if len(machines) > 0 {
+		t.Errorf("the list has no image for %v: %+v", machines, list)
 	}
 }
 
