@@ -101,7 +101,7 @@ func (a *API) tellDifferences(ctx context.Context, c *call, differences []store.
 				return nil, err
 			}
 		}
-		err := a.computeReading(ctx, c, comparedBytes(batch), func(step func() error) error {
+		err := a.computeReading(ctx, c, partBytes(comparedBytes(batch), 2*len(differences)), func(step func() error) error {
 			for _, d := range batch {
 				if err := step(); err != nil {
 					return err

@@ -57,6 +57,9 @@ func sizeKind(bytes int) compute.Kind {
 	return compute.Large
 }
 
+// partBytes is how large a part counts of something that is computed in parts, of so many rows: as large as the whole is at least, which takes as long.
+func partBytes(bytes, rows int) int { return max(bytes, rows*rowBytes) }
+
 // compute calls f when it is the tenant's turn. f calls step at each of its steps, and ends with its error: when the client has gone,
 // or the server has been stopping for a while.
 func (a *API) compute(ctx context.Context, c *call, kind compute.Kind, f func(step func() error) error) error {

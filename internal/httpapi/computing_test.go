@@ -75,6 +75,38 @@ func TestT44_WhatIsSmallDoesNotWaitForWhatIsLarge(t *testing.T) {
 	(<-waited).isProblem(422, "invalid_resource", "/resources/0/body/nope")
 }
 
+// TestT44_APartIsAsLargeAsTheWhole: what is computed in parts that are small, of many resources, waits for a turn of what is large. Of few it does not.
+func TestT44_APartIsAsLargeAsTheWhole(t *testing.T) {
+	t.Parallel()
+	w := setup(t)
+	n := largeBytes/rowBytes + 1
+	w.apply(chainOf(4*n, 0))
+	w.apply(chainOf(4*n, 1)) // another version of each cluster
+	must(t, w.nodes.Report(t.Context(), w.settledNode(w.fleet.ID, "n", 2)))
+	w.api.computing.Patience = time.Millisecond
+	leave := w.takesAll(w.tenant.ID)
+	for name, path := range map[string]string{
+		"now":           w.at("resources") + "?limit=%d",
+		"in the past":   w.at("resources") + "?revision=1&limit=%d",
+		"a comparison":  w.at("compare") + "?from=1&limit=%d",
+		"a revision":    w.at("revisions", "2", "changes") + "?limit=%d",
+		"what it holds": w.at("nodes", "n", "config") + "?bodies=true&limit=%d",
+	} {
+		if a := w.do(http.MethodGet, fmt.Sprintf(path, 500), ""); a.status != 503 {
+			t.Errorf("%s, all: status %d", name, a.status)
+		}
+		if a := w.do(http.MethodGet, fmt.Sprintf(path, 10), ""); a.status != 200 {
+			t.Errorf("%s, ten: status %d", name, a.status)
+		}
+	}
+	for _, path := range []string{w.at("rollback"), w.at("rollback", "plan")} {
+		w.do(http.MethodPost, path, `{"revision": 1}`).isProblem(503, "timeout", "")
+	}
+	leave()
+	w.api.computing.Patience = computingPatience
+	w.do(http.MethodPost, w.at("rollback"), `{"revision": 1}`).is(200, nil)
+}
+
 // TestT44_WhoGetsNoTurnIsTold when to come again, and that nothing was done; who went away gives its place up.
 func TestT44_WhoGetsNoTurnIsTold(t *testing.T) {
 	t.Parallel()
@@ -146,7 +178,7 @@ func TestT19_AComputationEndsWithItsClient(t *testing.T) {
 			return err
 		},
 		"list": func(ctx context.Context) error {
-			_, err := w.api.entries(ctx, c, []store.Resource{{Row: fleet.Row{Type: fleet.Cluster, Body: make([]byte, largeBytes)}}}, false, answerBytes)
+			_, err := w.api.entries(ctx, c, []store.Resource{{Row: fleet.Row{Type: fleet.Cluster, Body: make([]byte, largeBytes)}}}, 1, false, answerBytes)
 			return err
 		},
 	} {

@@ -28,17 +28,34 @@ func (a *API) addBodies(ctx context.Context, c *call, node string, items []oapi.
 		if err := a.store.HeldBodies(ctx, c.tenant.ID, c.fleet.ID, node, held); err != nil {
 			return nil, err
 		}
-		for i, v := range held {
-			if room <= 0 {
-				return items[:told+of[i]], nil
+		size, full := 0, -1 // the first that has no room
+		for _, v := range held {
+			size += rowBytes + len(v.Body)
+		}
+		err := a.computeReading(ctx, c, partBytes(size, len(items)), func(step func() error) error {
+			for i, v := range held {
+				if room <= 0 {
+					full = of[i]
+					return nil
+				}
+				if err := step(); err != nil {
+					return err
+				}
+				to := &batch[of[i]]
+				if err := addBody(to, v); err != nil {
+					return err
+				}
+				if to.Body != nil {
+					room -= len(*to.Body)
+				}
 			}
-			to := &batch[of[i]]
-			if err := addBody(to, v); err != nil {
-				return nil, err
-			}
-			if to.Body != nil {
-				room -= len(*to.Body)
-			}
+			return nil
+		})
+		switch {
+		case err != nil:
+			return nil, err
+		case full >= 0:
+			return items[:told+full], nil
 		}
 		told += len(batch)
 	}

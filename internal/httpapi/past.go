@@ -80,7 +80,7 @@ func (a *API) pastResources(ctx context.Context, c *call, filter store.Filter, a
 				return out, err
 			}
 		}
-		items, err := a.entries(ctx, c, each(batch, func(b *store.Before) store.Resource { return b.Resource }), filter.NoBodies, room)
+		items, err := a.entries(ctx, c, each(batch, func(b *store.Before) store.Resource { return b.Resource }), len(rows), filter.NoBodies, room)
 		if err != nil {
 			return out, err
 		}

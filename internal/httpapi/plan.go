@@ -82,14 +82,15 @@ func (a *API) planOf(ctx context.Context, c *call, p store.Planned, changes []st
 type difference struct {
 	out    *oapi.PlannedResource
 	place  int // among the changes
-	change store.ResourceChange
+	change *store.ResourceChange
+	body   []byte // that it puts, until it is told
 	before *store.Before
 }
 
 // planned tells of each change what becomes of what was there before.
 func (a *API) planned(ctx context.Context, c *call, changes []store.ResourceChange, before []store.Before, after func([]difference) error) (out []oapi.PlannedResource, err error) {
 	out = make([]oapi.PlannedResource, len(changes))
-	var differ []difference
+	differ := make([]difference, 0, len(changes))
 	for i, ch := range changes {
 		was := before[i].Revision
 		out[i] = oapi.PlannedResource{
@@ -104,7 +105,7 @@ func (a *API) planned(ctx context.Context, c *call, changes []store.ResourceChan
 		case was == 0:
 			out[i].Action = oapi.Create
 		}
-		differ = append(differ, difference{&out[i], i, ch, &before[i]})
+		differ = append(differ, difference{&out[i], i, &changes[i], ch.Body, &before[i]})
 	}
 	room := maxDiffs
 	for batch := range slices.Chunk(differ, bodiesAtOnce) {
@@ -118,7 +119,7 @@ func (a *API) planned(ctx context.Context, c *call, changes []store.ResourceChan
 				}
 			}
 		}
-		if room, err = a.tellBatch(ctx, c, batch, room); err != nil {
+		if room, err = a.tellBatch(ctx, c, batch, len(differ), room); err != nil {
 			return nil, err
 		}
 	}
@@ -131,13 +132,13 @@ func sealedAgain(before store.Resource, ch store.ResourceChange) bool {
 	return was != "" && ch.SealedFor != "" && was != ch.SealedFor
 }
 
-// tellBatch tells of differences as far as there is room for them, in bytes, and returns what is left of it.
-func (a *API) tellBatch(ctx context.Context, c *call, batch []difference, room int) (int, error) {
+// tellBatch tells of some of so many differences, as far as there is room for them, in bytes, and returns what is left of it.
+func (a *API) tellBatch(ctx context.Context, c *call, batch []difference, of, room int) (int, error) {
 	size := 0
 	for i := range batch {
-		size += 2*rowBytes + len(batch[i].before.Body) + len(batch[i].change.Body)
+		size += 2*rowBytes + len(batch[i].before.Body) + len(batch[i].body)
 	}
-	err := a.compute(ctx, c, sizeKind(size), func(step func() error) error {
+	err := a.compute(ctx, c, sizeKind(partBytes(size, 2*of)), func(step func() error) error {
 		for i := range batch {
 			d := &batch[i]
 			if room <= 0 {
@@ -154,7 +155,7 @@ func (a *API) tellBatch(ctx context.Context, c *call, batch []difference, room i
 			if room -= size; room < 0 {
 				d.out.Omitted, d.out.Changes, d.out.Diff = optional(true), nil, nil
 			}
-			d.before.Body, d.change.Body = nil, nil
+			d.before.Body, d.body = nil, nil
 		}
 		return nil
 	})
@@ -184,7 +185,7 @@ func (d *difference) tell() (size int, err error) {
 		}
 	}
 	if !d.change.Delete {
-		if after, err = shownOf(rowOf(d.change)); err != nil {
+		if after, err = shownOf(rowOf(*d.change, d.body)); err != nil {
 			return 0, err
 		}
 		after.planned = d.change.Type == fleet.Secret
@@ -193,7 +194,7 @@ func (d *difference) tell() (size int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	name := titleOf(d.change)
+	name := titleOf(*d.change)
 	all, whole := diff.Changes(maxDiffs)
 	if !whole {
 		return maxDiffs + 1, nil
@@ -242,11 +243,11 @@ func shownOf(row store.Resource) (*shown, error) {
 	}, err
 }
 
-// rowOf is what the change would leave.
-func rowOf(c store.ResourceChange) store.Resource {
+// rowOf is what the change would leave, with that body.
+func rowOf(c store.ResourceChange, body []byte) store.Resource {
 	return store.Resource{
 		Row: fleet.Row{
-			Type: c.Type, Name: c.Name, Variant: c.Variant, Selector: c.Selector, Priority: c.Priority, TTL: c.TTL, Version: c.Version, Body: c.Body, Derived: c.Derived,
+			Type: c.Type, Name: c.Name, Variant: c.Variant, Selector: c.Selector, Priority: c.Priority, TTL: c.TTL, Version: c.Version, Body: body, Derived: c.Derived,
 		},
 		Labels: c.Labels, Description: c.Description, DocHash: c.DocHash, Summary: c.Summary,
 	}

@@ -95,7 +95,7 @@ func (w rewritten) names() (names []findings.Rewrite, of map[fleet.Ref]int) {
 		}
 		changed[place{ref, ch.Variant}] = true
 		n := &names[at]
-		was, after := w.before[i], rowOf(ch).Row
+		was, after := w.before[i], rowOf(ch, ch.Body).Row
 		if was.Revision > 0 {
 			n.Before = append(n.Before, findings.Version{Variant: was.Variant, Selector: was.Selector, Priority: was.Priority, Content: contentOfRow(was.Row)})
 		}

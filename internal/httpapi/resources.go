@@ -59,7 +59,7 @@ func (a *API) listResources(ctx context.Context, c *call, t *fleet.Type, p oapi.
 	if slices.ContainsFunc(rows, func(r store.Resource) bool { return r.Type == fleet.Secret }) {
 		a.told(c, secretsRead, "listResources")
 	}
-	if out.Items, err = a.entries(ctx, c, rows, filter.NoBodies, answerBytes); err != nil {
+	if out.Items, err = a.entries(ctx, c, rows, len(rows), filter.NoBodies, answerBytes); err != nil {
 		return out, err
 	}
 	if told := len(out.Items); more || told < len(rows) {
@@ -72,13 +72,13 @@ func (a *API) listResources(ctx context.Context, c *call, t *fleet.Type, p oapi.
 // answerBytes is what the items of a page come to as they are told, but for the last one. What is stored grows where it is told: enums by their names.
 const answerBytes = 8 << 20
 
-// entries are rows as they are answered, one at least, until they come to so many bytes.
-func (a *API) entries(ctx context.Context, c *call, rows []store.Resource, bare bool, most int) ([]oapi.Resource, error) {
+// entries are rows as they are answered, one at least, until they come to so many bytes. They are a part of a page of so many.
+func (a *API) entries(ctx context.Context, c *call, rows []store.Resource, page int, bare bool, most int) ([]oapi.Resource, error) {
 	out, size := make([]oapi.Resource, 0, len(rows)), 0
 	for i := range rows {
 		size += rowBytes + len(rows[i].Body)
 	}
-	err := a.computeReading(ctx, c, size, func(step func() error) error {
+	err := a.computeReading(ctx, c, partBytes(size, page), func(step func() error) error {
 		for _, row := range rows {
 			if err := step(); err != nil {
 				return err
@@ -159,7 +159,7 @@ func (a *API) GetResource(ctx context.Context, c *call, r oapi.GetResourceReques
 	if row.Type == fleet.Secret {
 		a.told(c, secretsRead, "getResource")
 	}
-	items, err := a.entries(ctx, c, []store.Resource{row}, false, answerBytes)
+	items, err := a.entries(ctx, c, []store.Resource{row}, 1, false, answerBytes)
 	if err != nil {
 		return nil, err
 	}

@@ -21,10 +21,11 @@ import (
 
 // rollbackLook is what a rollback comes to at one revision.
 type rollbackLook struct {
-	at      store.Seen
-	changes []store.RollbackChange
-	writes  []written    // the same, with what counts of their bodies
-	read    []store.Read // what it was judged by
+	at        store.Seen
+	changes   []store.RollbackChange
+	resources []store.ResourceChange // the same, without since when
+	writes    []written              // the same, with what counts of their bodies
+	read      []store.Read           // what it was judged by
 }
 
 // only are the resources that are rolled back.
@@ -34,10 +35,6 @@ func (l rollbackLook) only() []store.Cursor {
 		out[i] = cursorOf(c.ResourceChange)
 	}
 	return out
-}
-
-func (l rollbackLook) resources() []store.ResourceChange {
-	return each(l.changes, func(c store.RollbackChange) store.ResourceChange { return c.ResourceChange })
 }
 
 // rollback makes the fleet what it was, if the caller could write what that changes: a
@@ -52,7 +49,7 @@ func (a *API) rollback(ctx context.Context, c *call, s sentRollback, commit func
 	w.Message = cmp.Or(w.Message, store.RollbackMessage(w.Only, s.to))
 	for range maxLooks {
 		look, err := a.mayRollBack(ctx, c, s)
-		content := write.ContentOf(c.fleet.ID, look.resources())
+		content := write.ContentOf(c.fleet.ID, look.resources)
 		if err == nil {
 			err = s.mustBeOf(content)
 		}
@@ -107,6 +104,8 @@ func (a *API) mayRollBack(ctx context.Context, c *call, s sentRollback) (look ro
 	if err := mayWriteSecrets(c, look.changes); err != nil {
 		return look, err
 	}
+	look.resources = each(look.changes, func(ch store.RollbackChange) store.ResourceChange { return ch.ResourceChange })
+	look.writes = make([]written, 0, len(look.changes))
 	var check rollbackCheck
 	var uses rollbackUses
 	for batch := range slices.Chunk(look.changes, bodiesAtOnce) {
@@ -121,7 +120,7 @@ func (a *API) mayRollBack(ctx context.Context, c *call, s sentRollback) (look ro
 			break
 		}
 	}
-	faults, read, err := uses.faults(ctx, c, a, look.resources())
+	faults, read, err := uses.faults(ctx, c, a, look.resources)
 	look.read = read
 	check.guarded = append(check.guarded, faults...)
 	return look, cmp.Or(err, check.problem())
@@ -133,7 +132,7 @@ func (a *API) lookAt(ctx context.Context, c *call, batch []store.RollbackChange,
 	for _, b := range bodies {
 		size += rowBytes + len(b)
 	}
-	return a.compute(ctx, c, sizeKind(size), func(step func() error) error {
+	return a.compute(ctx, c, sizeKind(partBytes(size, len(look.changes))), func(step func() error) error {
 		for i, ch := range batch {
 			if err := step(); err != nil {
 				return err

@@ -128,14 +128,14 @@ func (a *API) PlanRollback(ctx context.Context, c *call, r oapi.PlanRollbackRequ
 	}
 	var p store.Planned
 	_, look, err := a.rollback(ctx, c, s, func(look rollbackLook, w store.Write) (_ store.Result, err error) {
-		w.Changes, w.Seen = look.resources(), nil
+		w.Changes, w.Seen = look.resources, nil
 		p, err = a.store.PlanRollback(ctx, c.tenant.ID, c.fleet.ID, s.to, w)
 		return store.Result{}, err
 	})
 	if err != nil {
 		return nil, s.refused(ctx, c, a, err)
 	}
-	changes := look.resources()
+	changes := look.resources
 	p.Seen = look.at // what others wrote since is not in it
 	out, err := a.planOf(ctx, c, p, changes, func(batch []difference) error { return a.bodiesBack(ctx, c, look.changes, batch) })
 	if err != nil {
@@ -157,7 +157,7 @@ func (a *API) bodiesBack(ctx context.Context, c *call, changes []store.RollbackC
 		return err
 	}
 	for i := range batch {
-		batch[i].change.Body = bodies[i]
+		batch[i].body = bodies[i]
 	}
 	return nil
 }

@@ -74,7 +74,26 @@ func (a *API) writtenSince(ctx context.Context, c *call, rev fleet.Revision) ([]
 		if err := a.store.PlannedBodies(ctx, c.tenant.ID, read); err != nil {
 			return nil, err
 		}
+		if ws, err = a.writtenNow(ctx, c, ws, batch, there, len(changes)); err != nil {
+			return nil, err
+		}
+	}
+	return ws, nil
+}
+
+// writtenNow adds a batch of so many changes as they are now, and drops their bodies.
+func (a *API) writtenNow(ctx context.Context, c *call, ws []written, batch []store.RollbackChange, there map[store.Cursor]*store.Neighbour, of int) ([]written, error) {
+	size := 0
+	for _, ch := range batch {
+		if r := there[cursorOf(ch.ResourceChange)]; r != nil {
+			size += rowBytes + len(r.Body)
+		}
+	}
+	err := a.compute(ctx, c, sizeKind(partBytes(size, of)), func(step func() error) error {
 		for _, ch := range batch {
+			if err := step(); err != nil {
+				return err
+			}
 			now := store.ResourceChange{Type: ch.Type, Name: ch.Name, Variant: ch.Variant, Delete: true}
 			var body []byte
 			if r := there[cursorOf(ch.ResourceChange)]; r != nil {
@@ -83,6 +102,7 @@ func (a *API) writtenSince(ctx context.Context, c *call, rev fleet.Revision) ([]
 			}
 			ws = append(ws, writtenAs(now, body))
 		}
-	}
-	return ws, nil
+		return nil
+	})
+	return ws, err
 }

@@ -95,7 +95,14 @@ func (f *filled) all() {
 		f.T.Errorf("the export changed something: revision %d, and it was %d", now, before)
 	}
 	f.step("diff of a change of all", often, func() { f.cli(1, "diff", "-f", second) })
-	f.step("apply of a change of all", once, func() { f.cli(0, "apply", "-f", second) })
+	changed := 0
+	f.step("apply of a change of all", often, func() {
+		f.cli(0, "apply", "-f", []string{second, first}[changed%2])
+		changed++
+	})
+	if changed%2 == 0 {
+		f.cli(0, "apply", "-f", second)
+	}
 	after := f.newest()
 	f.step("comparison of revisions", often, func() {
 		out := f.cli(0, "history", "show", "latest", "--from", strconv.FormatInt(before, 10), "--json")

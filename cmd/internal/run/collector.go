@@ -20,8 +20,19 @@ const (
 	collectorPause = 100 * time.Millisecond
 )
 
-// computingRoom is the same, while the API server makes large computations: with what they leave it has less than 512 MiB.
+// computingRoom is the same, while the API server makes large computations: with what they leave it has less than 512 MiB. What they hold may be more
+// than that. It grows by less than its own size then, and by half of it at least.
 const computingRoom = 192 << 20
+
+// room is by how much a heap may grow before it is collected.
+type room struct {
+	bytes uint64
+	least uint64 // percent of what it grows by otherwise, which may be more
+}
+
+func (r room) percent(usual, roots uint64) uint64 {
+	return max(usual*r.least/100, 100*r.bytes/max(roots, 1))
+}
 
 // collector has Go's garbage collector wait while a crowd connects, or while large computations are made. A heap that grows from next to nothing to
 // that of thousands of streams is collected each time it has doubled, and whoever allocates has to help: on one processor other streams wait 0.2 to
@@ -31,7 +42,7 @@ type collector struct {
 	room uint64 // of a crowd, in bytes
 
 	mu     sync.Mutex // guards all below
-	rooms  []uint64   // that are asked for now, in bytes: the largest counts
+	rooms  []room     // that are asked for now: the largest counts
 	usual  uint64     // GOGC when there are none, in percent
 	cycles uint64     // there were when GOGC was set last
 	look   *time.Timer
@@ -50,20 +61,20 @@ func newCollector() *collector {
 }
 
 // crowd is told when a crowd comes to a port, and when it is over.
-func (c *collector) crowd(here bool) { c.grows(c.room, here) }
+func (c *collector) crowd(here bool) { c.grows(room{c.room, 100}, here) }
 
 // computing is told when large computations begin, and when they are over.
-func (c *collector) computing(here bool) { c.grows(min(c.room, computingRoom), here) }
+func (c *collector) computing(here bool) { c.grows(room{min(c.room, computingRoom), 50}, here) }
 
-// grows lets the heap grow by room, or no more for this reason.
-func (c *collector) grows(room uint64, here bool) {
+// grows lets the heap grow by r, or no more for this reason.
+func (c *collector) grows(r room, here bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	first := len(c.rooms) == 0
 	if here {
-		c.rooms = append(c.rooms, room)
+		c.rooms = append(c.rooms, r)
 	} else {
-		i := slices.Index(c.rooms, room)
+		i := slices.Index(c.rooms, r)
 		c.rooms = slices.Delete(c.rooms, i, i+1)
 	}
 	switch {
@@ -97,10 +108,14 @@ func (c *collector) again() {
 	c.look.Reset(collectorPause)
 }
 
-// raise lets the heap grow by the largest room, or as much as always if that is more. c.mu is held.
+// raise lets the heap grow by the largest room. c.mu is held.
 func (c *collector) raise(h collected) {
 	c.cycles = h.cycles
-	debug.SetGCPercent(int(max(c.usual, 100*slices.Max(c.rooms)/max(h.roots, 1)))) //nolint:gosec // room is a GiB at most
+	percent := uint64(0)
+	for _, r := range c.rooms {
+		percent = max(percent, r.percent(c.usual, h.roots))
+	}
+	debug.SetGCPercent(int(percent)) //nolint:gosec // room is a GiB at most
 }
 
 // collected is what the collector goes by.

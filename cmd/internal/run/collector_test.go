@@ -76,6 +76,24 @@ func TestALargeHeapIsCollectedAsAlways(t *testing.T) { //nolint:paralleltest // 
 	}
 }
 
+// TestALargeHeapGrowsByLessBesideComputations than it otherwise would, and by half of that at least: what it holds and what it grows by are bounded together.
+func TestALargeHeapGrowsByLessBesideComputations(t *testing.T) { //nolint:paralleltest // GOGC is the process's
+	usual := debug.SetGCPercent(100)
+	defer debug.SetGCPercent(usual)
+	live := make([]byte, 64<<20)
+	runtime.GC()
+	h := readHeap()
+	for _, at := range []struct{ room, want uint64 }{{h.roots * 3 / 4, 75}, {h.roots / 8, 50}} {
+		c := &collector{room: at.room}
+		c.computing(true)
+		if got := readHeap().gogc; got < at.want-2 || got > at.want+2 {
+			t.Errorf("a heap of %d bytes and a room of %d: GOGC is %d, want %d", h.roots, at.room, got, at.want)
+		}
+		c.computing(false)
+	}
+	runtime.KeepAlive(live)
+}
+
 func TestACollectorThatIsOffStaysOff(t *testing.T) { //nolint:paralleltest // GOGC is the process's
 	usual := debug.SetGCPercent(-1)
 	defer debug.SetGCPercent(usual)

@@ -56,12 +56,18 @@ func ParsePlanToken(text string) (p PlanToken, ok bool) {
 
 // ContentOf is a hash of what a write puts and deletes in a fleet, in whatever order.
 func ContentOf(f fleet.ID, changes []store.ResourceChange) (out [16]byte) {
-	sorted := slices.SortedFunc(slices.Values(changes), func(a, b store.ResourceChange) int {
+	order := make([]int, len(changes)) // and not copies of them: a change is 400 bytes, and a fleet has many
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int {
+		a, b := &changes[i], &changes[j]
 		return cmp.Or(cmp.Compare(a.Type, b.Type), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Variant, b.Variant))
 	})
 	h := sha256.New()
 	h.Write(f[:])
-	for _, c := range sorted {
+	for _, i := range order {
+		c := &changes[i]
 		for _, s := range []string{c.Type.Slug(), c.Name, c.Variant} {
 			h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(s))))
 			h.Write([]byte(s))
