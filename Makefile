@@ -392,7 +392,7 @@ compose-test: ## Run docker-compose.yml with podman, TLS everywhere, to the firs
 
 # The builder's stand-in is made of a few files of this machine, so neither debootstrap nor a network is needed.
 .PHONY: image-test
-image-test: ## Build the image twice with podman, as root: the same digest
+image-test: ## Build the image twice with podman, as root: the same digest, and an SPDX document of its files
 	cd test/compose && $(PLAIN) -count=1 -timeout 15m -run 'Image' $(TEST_FLAGS) ./podman
 
 .PHONY: clean

@@ -1,6 +1,8 @@
 package deploy
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -135,6 +137,26 @@ func TestImage(t *testing.T) {
 				if _, err := os.Stat(filepath.Join(out, source)); err != nil {
 					t.Errorf("COPY %s: %v", i.rest, err)
 				}
+			}
+		}
+	})
+	t.Run("tells its programs", func(t *testing.T) {
+		t.Parallel()
+		text, err := os.ReadFile(filepath.Join(out, "doc", "fairlead.spdx.json"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		programs, err := os.ReadDir(filepath.Join(out, "bin"))
+		if err != nil || len(programs) == 0 {
+			t.Fatal(programs, err)
+		}
+		for _, p := range programs {
+			program, err := os.ReadFile(filepath.Join(out, "bin", p.Name()))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if hash := fmt.Sprintf("%x", sha256.Sum256(program)); !strings.Contains(string(text), hash) {
+				t.Errorf("the SPDX document has no %s, which is %s", p.Name(), hash)
 			}
 		}
 	})

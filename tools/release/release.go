@@ -16,6 +16,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"fairlead/tools/release/bom"
 )
 
 // Config is one release.
@@ -222,8 +224,8 @@ func (t *tree) platform(ctx context.Context, platform string, share []file) erro
 		return err
 	}
 	name := "fairlead_" + t.Version + "_" + strings.ReplaceAll(platform, "/", "_")
-	bom := filepath.Join(bin, "fairlead.spdx.json")
-	if err := t.bom(ctx, name, bin, bom); err != nil {
+	document := filepath.Join(bin, "fairlead.spdx.json")
+	if err := bom.Write(bom.Config{Name: name, Version: t.Version, Created: t.date, Root: t.Root, Bin: bin, Programs: programs, In: "bin"}, document); err != nil {
 		return err
 	}
 	files := slices.Clone(share)
@@ -233,8 +235,8 @@ func (t *tree) platform(ctx context.Context, platform string, share []file) erro
 	for _, p := range []string{"LICENSE", "README.md", "CHANGELOG.md"} {
 		files = append(files, file{name: p, from: filepath.Join(t.Root, p)})
 	}
-	files = append(files, file{name: "fairlead.spdx.json", from: bom})
-	if err := copyTo(bom, filepath.Join(t.Out, name+".spdx.json")); err != nil {
+	files = append(files, file{name: "fairlead.spdx.json", from: document})
+	if err := copyTo(document, filepath.Join(t.Out, name+".spdx.json")); err != nil {
 		return err
 	}
 	if err := archive(filepath.Join(t.Out, name+".tar.gz"), name, files, t.date); err != nil {
@@ -299,5 +301,3 @@ func (t *tree) checksums() error {
 	}
 	return t.write("SHA256SUMS", b.Bytes())
 }
-
-func shortHash(text []byte) string { return fmt.Sprintf("%x", sha256.Sum256(text))[:16] }

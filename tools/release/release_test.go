@@ -335,17 +335,6 @@ func TestSection(t *testing.T) {
 	}
 }
 
-func TestPurl(t *testing.T) {
-	t.Parallel()
-	for want, p := range map[string]packaged{
-		"pkg:golang/github.com/a/b/v2@v2.0.0": {name: "github.com/a/b/v2", version: "v2.0.0", kind: "golang"}, "pkg:golang/x.org/y@v2.0.0%2Bincompatible": {name: "x.org/y", version: "v2.0.0+incompatible", kind: "golang"}, "pkg:npm/%40a/b@1.0.0": {name: "@a/b", version: "1.0.0", kind: "npm"},
-	} {
-		if got := p.purl(); got != want {
-			t.Errorf("%s, want %s", got, want)
-		}
-	}
-}
-
 // An archive depends on nothing but names and contents.
 func TestArchive(t *testing.T) {
 	t.Parallel()

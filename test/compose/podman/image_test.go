@@ -1,14 +1,23 @@
 package podman
 
 import (
+	"bytes"
+	"crypto/sha256"
+	"debug/buildinfo"
 	"debug/elf"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
+
+	spdxjson "github.com/spdx/tools-golang/json"
+	"github.com/spdx/tools-golang/spdx/v2/v2_3"
+	"github.com/spdx/tools-golang/spdxlib"
 )
 
 // clone is a checkout of one commit with this tree's files, which is the same each time but for its folder, the rights and the times of its files.
@@ -58,8 +67,8 @@ func TestTwoBuildsAreOneImage(t *testing.T) {
 	e.program("", "podman", "image", "save", "--format", "docker-archive", "--output", saved, "localhost/"+e.prefix+"-image:022")
 	layers := t.TempDir()
 	listing := e.program("", "bash", "-c", `tar -C "$1" -xf "$2"; TZ=UTC; export TZ; for l in "$1"/*.tar; do tar --full-time -tvf "$(readlink -f "$l")"; done`, "bash", layers, saved)
-	if !strings.Contains(listing, "usr/local/bin/xds") {
-		t.Errorf("no xds in the layers:\n%s", listing)
+	if !strings.Contains(listing, "usr/local/bin/xds") || !regexp.MustCompile(`-rw-r--r-- 0/0 .* usr/share/doc/fairlead/fairlead\.spdx\.json\n`).MatchString(listing) {
+		t.Errorf("no xds in the layers, or no SPDX document that all can read:\n%s", listing)
 	}
 	for line := range strings.Lines(listing) {
 		if !strings.Contains(line, "2023-11-14 22:13:20") {
@@ -104,20 +113,105 @@ func TestImageForEachArchitecture(t *testing.T) {
 			t.Errorf("the list has an image for %+v", m.Platform)
 			continue
 		}
-		container, program := e.prefix+"-"+arch, filepath.Join(t.TempDir(), "xds")
+		container, files := e.prefix+"-"+arch, t.TempDir()
 		e.program("", "podman", "create", "--name", container, "--platform", "linux/"+arch, ids[m.Digest])
-		e.program("", "podman", "cp", container+":/usr/local/bin/xds", program)
-		f, err := elf.Open(program)
+		for _, path := range []string{"usr/local/bin", "etc/ssl/certs", "usr/share/doc/fairlead"} {
+			must(t, os.MkdirAll(filepath.Join(files, filepath.Dir(path)), 0o700))
+			e.program("", "podman", "cp", container+":/"+path, filepath.Join(files, path))
+		}
+		f, err := elf.Open(filepath.Join(files, "usr/local/bin/xds"))
 		must(t, err)
 		if f.Machine != want {
 			t.Errorf("the image for %s has programs for %s", arch, f.Machine)
 		}
 		must(t, f.Close())
+		e.document(files, "1.2.3", arch)
 		e.program("", "podman", "rm", container)
 		e.program("", "podman", "image", "rm", ids[m.Digest])
 	}
 	if len(machines) > 0 {
 		t.Errorf("the list has no image for %v: %+v", machines, list)
+	}
+}
+
+// document compares the image's SPDX document with the files of the image: each program and the authorities by their hash, and each program's modules.
+func (e *engine) document(files, version, arch string) {
+	e.Helper()
+	text, err := os.ReadFile(filepath.Join(files, "usr/share/doc/fairlead/fairlead.spdx.json"))
+	must(e.T, err)
+	var doc v2_3.Document // of no other version of SPDX
+	must(e.T, spdxjson.ReadInto(bytes.NewReader(text), &doc))
+	must(e.T, spdxlib.ValidateDocument(&doc))
+	var again bytes.Buffer
+	must(e.T, spdxjson.Write(&doc, &again, spdxjson.Indent("  ")))
+	if doc.SPDXVersion != v2_3.Version || again.String() != string(text) { // a field that SPDX has not would be lost
+		e.Errorf("the document of %s is not SPDX 2.3, which has of it:\n%s", arch, again.String())
+	}
+	if want := "fairlead-image_" + version + "_linux_" + arch; doc.DocumentName != want || doc.CreationInfo.Created != "2023-11-14T22:13:20Z" {
+		e.Errorf("the document is %s of %s, want %s of the commit's time", doc.DocumentName, doc.CreationInfo.Created, want)
+	}
+	byFile, byID := map[string]*v2_3.Package{}, map[string]*v2_3.Package{}
+	for _, p := range doc.Packages {
+		byID[string(p.PackageSPDXIdentifier)] = p
+		if p.PackageFileName != "" {
+			byFile[p.PackageFileName] = p
+		}
+	}
+	modules := map[string]map[string]bool{} // of a file
+	for _, r := range doc.Relationships {
+		from, to := byID[string(r.RefA.ElementRefID)], byID[string(r.RefB.ElementRefID)]
+		if r.Relationship != "DEPENDS_ON" || from == nil || to == nil {
+			continue
+		}
+		if modules[from.PackageFileName] == nil {
+			modules[from.PackageFileName] = map[string]bool{}
+		}
+		for _, ref := range to.PackageExternalReferences {
+			modules[from.PackageFileName][ref.Locator] = true
+		}
+	}
+	programs, err := filepath.Glob(filepath.Join(files, "usr/local/bin/*"))
+	must(e.T, err)
+	if len(programs) < 4 || len(byFile) != len(programs)+1 {
+		e.Errorf("the image for %s has %d programs, and its document %d files: %v", arch, len(programs), len(byFile), byFile)
+	}
+	for _, path := range append(programs, filepath.Join(files, "etc/ssl/certs/ca-certificates.crt")) {
+		name, err := filepath.Rel(files, path)
+		must(e.T, err)
+		content, err := os.ReadFile(path)
+		must(e.T, err)
+		p, hash := byFile[name], fmt.Sprintf("%x", sha256.Sum256(content))
+		if p == nil || len(p.PackageChecksums) != 1 || string(p.PackageChecksums[0].Algorithm) != "SHA256" || p.PackageChecksums[0].Value != hash {
+			e.Errorf("%s of %s is %s, and told as %+v", name, arch, hash, p)
+			continue
+		}
+		if p.PackageName == "ca-certificates" {
+			// That of the builder's stand-in is this machine's.
+			want, err := exec.Command("dpkg-query", "--show", "--showformat", "${Version}", "ca-certificates").Output()
+			if err != nil {
+				want = []byte("NOASSERTION") // it has none
+			}
+			if p.PackageVersion != string(want) {
+				e.Errorf("the authorities are of %s, want %s", p.PackageVersion, want)
+			}
+			continue
+		}
+		if p.PackageVersion != version {
+			e.Errorf("%s is of version %s, want %s", name, p.PackageVersion, version)
+		}
+		info, err := buildinfo.ReadFile(path)
+		must(e.T, err)
+		wanted := []string{"pkg:golang/stdlib@" + strings.TrimPrefix(info.GoVersion, "go")}
+		for _, m := range info.Deps {
+			if !strings.HasPrefix(m.Path, "fairlead/") { // else of the same repository
+				wanted = append(wanted, "pkg:golang/"+m.Path+"@"+strings.ReplaceAll(m.Version, "+", "%2B"))
+			}
+		}
+		for _, purl := range wanted {
+			if !modules[name][purl] {
+				e.Errorf("%s of %s has %s, which is not told", name, arch, purl)
+			}
+		}
 	}
 }
 
