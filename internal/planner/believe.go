@@ -52,7 +52,8 @@ type beliefKey struct {
 	trust
 }
 
-// believed is what work returns, which is done once for all who report the same, but for what may be one client's alone.
+// believed is what work returns, which is done once for all who report the same and are trusted alike. The first whose report may be its own alone
+// (first) is worked out by itself, so a test of what is shared needs three of them.
 func (c *Client) believed(k beliefKey, target *snapshot.Target, work func() belief) belief {
 	k.fleet, k.delta, k.trust = c.in.key, c.pos.Kind.Delta, c.origin.trust()
 	m := c.in.memoOf(target)

@@ -57,7 +57,8 @@ type Refusal struct {
 	Culprits []snapshot.Exception
 	// PutBack is what the response brought, if there are no candidates.
 	PutBack []snapshot.Exception
-	Sent    []*snapshot.Resource
+	// Sent is all that the response brought, changed or not, in the order of the wire: a client that names a place counts these from 0.
+	Sent []*snapshot.Resource
 	// Whole: what went out was a set for a client of which it is not known what it has. One without some of it would take that away.
 	Whole bool
 	// Again: it was refused before, and would go out again. Then the client would hold After.
